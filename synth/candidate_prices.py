@@ -128,7 +128,7 @@ class Ledger:
     """
 
     def __init__(self, effort: int, bound: int, endpoints: int) -> None:
-        self.budget, self.bound, self.spent, self.endpoints = BUDGET * effort, bound, 0, endpoints
+        self.budget, self.bound, self.spent, self.endpoints, self._effort = BUDGET * effort, bound, 0, endpoints, effort
         self.best: tuple[int, str] | None = None
         self.most: int | None = None  # work of a candidate: see NEAR
 
@@ -180,4 +180,6 @@ class Ledger:
         if cycles is not None and (self.best is None or cycles < self.best[0]):
             self.best = cycles, label
             is_near = 0 < cycles <= self.bound * (NEAR if self.endpoints > MANY else WORTH)
-            self.most = TIMES * max(price.total, transfers) + CHEAP // 2 if is_near else None
+            allowed = self._effort * (TIMES * max(price.total, transfers) + CHEAP // 2)
+            if is_near:  # never more than before: processes that share candidates rely on it
+                self.most = allowed if self.most is None else min(self.most, allowed)

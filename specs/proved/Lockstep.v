@@ -362,9 +362,10 @@ Section Interfaces.
     | Land _ => True
     end.
 
-  (** [w] iterations are far enough apart: what comes into a cell is sent before such a row reads it [w] iterations later. *)
-  Definition counters_apart (w : N) : Prop := forall t u, In t (transfers s) -> In u (transfers s) -> target u = source t ->
-    (0 < wait t)%nat -> step u < step t + w * period s.
+  (** [w] iterations are far enough apart, where there are more: what comes into a cell is sent before such a row reads it [w]
+      iterations later. *)
+  Definition counters_apart (w : N) : Prop := w < repeats s -> forall t u, In t (transfers s) -> In u (transfers s) ->
+    target u = source t -> (0 < wait t)%nat -> step u < step t + w * period s.
 
   Lemma due_rows_count_again : forall w, 0 < w -> counters_apart w -> forall h,
     (forall i t, In (i, Send t) h -> In (i, Land t) h) -> forall x, is_due h x -> may_in_turn h (fst x, Send (snd x)) ->
@@ -372,8 +373,9 @@ Section Interfaces.
   Proof using.
     intros w W A h F [i t] (I & N & L) M. cbn [fst snd] in *. split; auto. cbn [fst snd]. intros P j u B D U T. apply F.
     destruct (in_dec row_dec (j, Send u) h) as [|J]; auto. exfalso. destruct I as [I It].
-    specialize (L j u (conj (N.lt_trans _ _ _ B I) U) J). specialize (A t u It U T P).
-    apply N.mod_divide in D; [|lia]. destruct D as [k D]. assert (1 <= k) by nia. unfold slot in L. nia.
+    specialize (L j u (conj (N.lt_trans _ _ _ B I) U) J). apply N.mod_divide in D; [|lia].
+    destruct D as [k D]. assert (1 <= k) by nia. assert (Q : w < repeats s) by nia. specialize (A Q t u It U T P).
+    unfold slot in L. nia.
   Qed.
 
   Lemma nothing_flies : forall h, reached h -> flying h = [] -> forall i t, In (i, Send t) h -> In (i, Land t) h.

@@ -75,6 +75,8 @@ def length_value(instance: Instance, length: Int64) -> Fraction:
 def roundings(length: Int64) -> list[Int64]:
     """Lengths as they are, up to MAX_LENGTH, and as small whole numbers close to them; simpler ones first."""
     longest = int(length.max())
+    if not longest:
+        return [length]
     found = []
     for denominator in _DENOMINATORS:
         parts = {value: Fraction(value, longest).limit_denominator(denominator) for value in np.unique(length).tolist()}

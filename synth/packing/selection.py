@@ -40,7 +40,7 @@ class Trees:
     of the longest chain; `reductions`: a lower bound on the reduces that arrive at the busiest node; `even`: reduces load both
     directions of a link equally (roots all over the network), not only the one towards the centre. `reach`: estimate of its
     routes; None: single links. `units_limit`: reduction units may take longer than links. `is_summed`: with a period, no slot has
-    more sums at a node than it must have, and `spare_sums` more. `work`: of building it, in the unit of BUDGET, where that is much.
+    more sums at a node than it must have, and `spare_sums` more.
     """
 
     chunks: int
@@ -54,7 +54,6 @@ class Trees:
     units_limit: bool = False
     is_summed: bool = False
     spare_sums: int = 0
-    work: int = 0
 
     @classmethod
     def built(cls, family: TreeFamily) -> "Trees":
@@ -88,15 +87,13 @@ class Candidate:
 class Search:
     """Evaluates candidates in the order of their guesses until the budget is spent or none can win.
 
-    `provenance` makes the provenance of a schedule from what was chosen; `budget` is the work of one unit of effort. `is_frugal`:
-    building trees counts as well, and trees that exceed the budget alone are left out if there are others. The result is
+    `provenance` makes the provenance of a schedule from what was chosen; `budget` is the work of one unit of effort. The result is
     deterministic in (request, trees) unless the monitor has a deadline. Each evaluation costs as `assign_slots`.
     """
 
     request: Request
     provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     budget: int = BUDGET
-    is_frugal: bool = False
     best: Schedule | None = None
     best_cycles: int = 0
     _waits: bool = False
@@ -111,8 +108,6 @@ class Search:
         """
         budget, limit = self.budget * self.request.effort, (self.request.monitor.best_cycles or sys.maxsize) * _SLOW
         candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
-        if self.is_frugal:
-            candidates = [candidate for candidate in candidates if candidate.trees.work <= budget] or candidates
         tried: list[tuple[int, int, Candidate]] = []
         seen, slow = Counter[int](), set[int]()  # evaluations by trees; trees that are too slow
         for index, candidate in enumerate(candidates):
@@ -242,7 +237,6 @@ class Search:
         """The family of an option with the closed form for its routes, made once; None where there is none."""
         if id(trees) not in self._families:
             family = trees.build()
-            self._spent += trees.work if self.is_frugal else 0
             reach = Reach.of(family, self.request.machine) if family is not None and family.routes else None
             self._families[id(trees)] = None if family is None else (family, self.clock(reach))
         return self._families[id(trees)]

@@ -48,17 +48,24 @@ def booked_relays(request: Request, options: Options) -> Schedule:
     if request.collective.members is None:
         raise UnsupportedError("booked-relays is for collectives of some endpoints; here all take part")
     made = in_fine_slots(request, _programs(request), "booked-relays", options)
+    request.require_runnable(made)
     return request.offer(with_steiner_bound(request, made))
 
 
 def _programs(request: Request) -> Iterator[tuple[str, Program]]:
-    """(label, program): those that end first in one booking. UnsupportedError where none has few enough rows, or none can be faster
-    than the best schedule so far."""
+    """(label, program): those that end first in one booking, and within no time the first one. UnsupportedError where none has few
+    enough rows, or none can be faster than the best schedule so far."""
     found: list[tuple[int, str, Program]] = []
     for family in _families(request):
-        found += _booked(request, family)
+        for one in _booked(request, family):
+            found.append(one)
+            if request.monitor.expired:
+                break
+        if found and request.monitor.expired:
+            break
     if not found:
-        raise UnsupportedError(f"booked-relays: trees for {request.collective.words} on {request.topology.name} are no faster")
+        reason = "were not found" if request.monitor.best_cycles is None else "are no faster"
+        raise UnsupportedError(f"booked-relays: trees for {request.collective.words} on {request.topology.name} {reason}")
     yield from ((label, program) for _, label, program in nsmallest(FINAL, found, key=lambda one: one[0]))
 
 
@@ -77,7 +84,7 @@ def _booked(request: Request, family: RelayedFamily) -> Iterator[tuple[int, str,
     """(end, label, program) of as many iterations as there is room for, and that may be faster than the best schedule so far."""
     bar, most = request.monitor.best_cycles, request.message_bytes // (LEAST * family.chunks)
     for times in TIMES if request.chunks is None else TIMES[:1]:
-        if times * len(family.transfers.chunk) > MOST_ROWS * request.effort or times > max(1, most) or request.monitor.expired:
+        if times * len(family.transfers.chunk) > MOST_ROWS * request.effort or times > max(1, most):
             return
         program = family_program(family, times)
         costs = costs_of(request, program)

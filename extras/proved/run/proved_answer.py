@@ -17,7 +17,7 @@ from certree.models.common.budget import budgeted, hold, spend
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.verify.order.agreement import race_words
 from certree.verify.order.races import race_of
@@ -102,7 +102,7 @@ def prove(schedule: AnySchedule, *, in_flight: int | None = None) -> ProvedAnswe
     Raises
     ------
     InputError
-        For an `in_flight` below 1.
+        For an `in_flight` that is no whole number from 1 to the iterations of the schedule.
     UnsupportedError
         For fine slots.
     UndecidedError
@@ -116,8 +116,9 @@ def prove(schedule: AnySchedule, *, in_flight: int | None = None) -> ProvedAnswe
     >>> ct.prove(ct.synthesize("ring:4", method="ring")).right  # doctest: +SKIP
     True
     """
-    if in_flight is not None and in_flight < 1:
-        raise InputError(f"in_flight is {in_flight}; allowed: 1 or more")
+    most = written_out(schedule).repeats
+    if in_flight is not None and (type(in_flight) is not int or not 1 <= in_flight <= most):
+        raise InputError(f"in_flight is {in_flight!r}; allowed: a whole number from 1 to {most}, the iterations of the schedule")
     return prove_all([schedule], [in_flight])[0]
 
 

@@ -38,7 +38,7 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of trees that are built in one at most."""
+    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building trees, one unit at most."""
     rows, work = generic_price(request), 3 * BUDGET + min(BUDGET, _building(len(request.members), request))
     return replace(rows, transfers=rows.transfers + request.effort * work // _A_TRANSFER)
 
@@ -104,12 +104,11 @@ def _packed_into(
 ) -> Schedule:
     """The fastest schedule found for trees in one fabric, or one of the highest rate that is almost as fast."""
     options = packings(request, network, rate=rate, moves=moves)
-    is_frugal = request.monitor.best_cycles is not None
-    best = Search(request, provenance, is_frugal=is_frugal).run(options)
+    best = Search(request, provenance).run(options)
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses assume short paths
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
-        best = min([best, *_tried(Search(request, provenance, is_frugal=is_frugal), lambda: few)], key=request.rank)
+        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.rank)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best
@@ -289,7 +288,6 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
             seed=request.seed,
         ),
         reach=slowest_way(request, 2) if _has_paths(network) else None,
-        work=_building(trees, request) if isinstance(network, (RootedNetwork, SwitchedNetwork)) else 0,
     )
 
 

@@ -1,5 +1,6 @@
 """Method `booked-relays`: schedules are right by a second opinion and in a run, use relays, and are ahead where paths are long."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 import certree.api as ct
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import load_methods
+from certree.synth.monitor import Monitor
 from certree.synth.packing.branchings import KINDS
 from certree.verify.checker import verify_schedule
 from tests.extras.groups.carried import relays_of
@@ -55,3 +58,17 @@ def test_refusals() -> None:
     assert made("ring:4", "all-reduce", (0, 2), chunks=7).chunks == 7
     with pytest.raises(UnsupportedError, match=r" steps"):
         made("ring:4", "all-reduce", (0, 2), chunks=3, steps=1)
+
+
+def test_machines_that_do_not_take_it() -> None:
+    """Messages through routers would be late; `relays` is refused for the same reason."""
+    request = replace(asked("torus:3x3", "all-reduce", (0, 4, 8), 1 << 14), machine=load_machine("booksim2"))
+    with pytest.raises(UnsupportedError, match="late"):
+        load_methods()["booked-relays"](request)
+
+
+def test_without_time_it_is_the_first_program() -> None:
+    """An expired search still has a schedule."""
+    request = asked("torus:4x4", "all-reduce", (0, 1, 2, 5), 1 << 16, monitor=Monitor(deadline=0.0))
+    made = load_methods()["booked-relays"](request)
+    assert verify_schedule(made).valid

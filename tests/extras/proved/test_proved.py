@@ -141,22 +141,36 @@ def test_iterations_that_share_work_cells(tmp_path: Path) -> None:
         assert outcome.out.splitlines()[-1].endswith(f", in slots: {few.shared}")
         said = json_of("verify", path, "--proved")["proved"]
         assert (said["any_timing"], said["shared"]) == (False, few.shared)
-    with pytest.raises(InputError, match="in_flight is 0; allowed: 1 or more"):
-        ct.prove(schedule, in_flight=0)
+    for window in (0, 6, 1.5, True, "2"):
+        with pytest.raises(InputError, match=f"in_flight is {window!r}; allowed: a whole number from 1 to 5, the iterations"):
+            ct.prove(schedule, in_flight=window)
 
 
 def test_iterations_that_share_a_counter_are_apart() -> None:
-    """What `counters_again` assumes (`counters_apart`) of W holds of what the exporter chooses."""
+    """What `counters_again` assumes (`counters_apart`) of W holds of what the exporter chooses, and not of less."""
+    doubling = ct.synthesize("hypercube:3", method="recursive-doubling", size="1KiB")
+    plans = [replace(doubling, certificate=None, made_for=None, repeats=repeats, period=1) for repeats in (2, 4)]
+    for seed in range(3):
+        plans += [blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 2, 2, 5, seed), exchanges(2, 2, 1 + seed, seed, 5)]
     asked = 0
-    for seed in range(6):
-        for schedule in (blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 2, 2, 5, seed), exchanges(2, 2, 1 + seed % 3, seed, 5)):
-            plan, tables = schedule, lower(schedule, 4000, MULTITREE)
-            for into in range(plan.transfers):
-                readers = (plan.src == plan.dst[into]) & (plan.chunk == plan.chunk[into])
-                waiting = [int(step) for step in plan.step[readers] if awaits(plan, into, int(step))]
-                asked += len(waiting)
-                assert all(plan.step[into] < step + tables.in_flight * plan.period for step in waiting)
+    for plan in plans:
+        window = lower(plan, 4000, MULTITREE).in_flight
+        asked += apart(plan, window)[0]
+        assert apart(plan, window)[1], plan
     assert asked > 100
+    assert lower(plans[1], 4000, MULTITREE).in_flight == 3
+    assert not apart(plans[1], 1)[1]
+
+
+def apart(plan: Schedule, window: int) -> tuple[int, bool]:
+    """How many pairs of a row and what comes into its cell are asked, and whether all are apart."""
+    asked, right = 0, True
+    for into in range(plan.transfers):
+        readers = (plan.src == plan.dst[into]) & (plan.chunk == plan.chunk[into])
+        waiting = [int(step) for step in plan.step[readers] if awaits(plan, into, int(step))]
+        asked += len(waiting)
+        right &= window >= plan.repeats or all(plan.step[into] < step + window * plan.period for step in waiting)
+    return asked, right
 
 
 def awaits(plan: Schedule, into: int, step: int) -> bool:

@@ -368,3 +368,17 @@ def test_huge_networks_have_methods_without_a_row_for_each_pair(monkeypatch: pyt
     assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["symmetric", "netreduce", auto.PACED]
     with pytest.raises(UnsupportedError, match=r"no method applies: symmetric: .*; netreduce: "):
         make("auto", "mesh:3x3", "all-gather")
+
+
+def test_a_better_schedule_allows_no_more_work() -> None:
+    """Near the time bound, so that processes that share candidates leave out the same."""
+    ledger = prices.Ledger(1, 1000, 100)
+    ledger.note(FREE, "first", 1200, 1000)
+    most = ledger.most
+    assert most is not None
+    assert ledger.refusal(Price(200_000), in_slots=True) is not None
+    ledger.note(Price(120_000), "second", 1150, 100_000)
+    assert ledger.most == most
+    twice = prices.Ledger(2, 1000, 100)
+    twice.note(FREE, "first", 1200, 1000)
+    assert twice.most == 2 * most

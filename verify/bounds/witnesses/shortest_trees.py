@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certree.models.common.budget import PYTHON, spend
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.classes import assumes, no_coding
+from certree.verify.bounds.classes import assumes, no_coding, only_forwarding
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WITNESSES, WitnessError, only_fields
 from certree.verify.bounds.witnesses.metric import FAR, link_numbers, total
@@ -26,7 +26,7 @@ def _made_once(_: Instance, __: Mapping[str, Any]) -> str:
 
 
 @WITNESSES.register("steiner")
-@assumes("steiner", no_coding, _made_once)
+@assumes("steiner", no_coding, only_forwarding, _made_once)
 def steiner(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"length": [length of each link, in link order]}: twice the length of a shortest tree that joins all members / sum of
     capacity · length.
