@@ -38,7 +38,7 @@ def told(text: str) -> dict[int, tuple[int, int]]:
 
 
 def test_new_tables_take_over_in_the_cycle_that_the_simulator_says(tmp_path: Path) -> None:
-    """Those of a third image as well, in the bank of the first."""
+    """A third image as well, in the bank of the first."""
     export_pair(PAIRS[QUICK](), tmp_path / "t")
     passed, text = run_pair(tmp_path / "t")
     assert passed, text
