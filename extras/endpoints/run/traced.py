@@ -19,11 +19,11 @@ from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
 from certree.extras.tla.check.model_runs import ModelResult, not_checked
-from certree.extras.tla.check.traces.interfaces import check_trace
+from certree.extras.tla.check.traces.interfaces import RUNS, check_trace
 from certree.extras.tla.check.traces.router_trace_check import check_schedule_flits
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
 from certree.hw.engines.table_framing import framed
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError, unknown_name
 from certree.models.common.files import Opened
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables.tables import Tables
@@ -51,7 +51,8 @@ TRACE_KINDS.append(TraceKind(is_endpoint_trace, _TAKES, checked_endpoints))
 def checked_tables(asked: Asked) -> list[ModelResult]:
     """A trace of `simulate --endpoint`, checked with the tables that ran and the system: its engines, where it has events of them,
     and its interfaces. Where no system is named it is ACE's, or for a trace without engines any that has tables as they are. Where
-    the system states chunks, tables are cut as they were for the run: the period of iterations does not matter here."""
+    the system states chunks, tables are cut as they were for the run, by its mode. InputError for a mode where nothing is cut, and
+    for a system or parameters that change nothing in the check of a trace without engines."""
     source, trace = asked.names[0], asked.trace
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
@@ -64,16 +65,35 @@ def checked_tables(asked: Asked) -> list[ModelResult]:
         raise InputError(
             f"{trace}: {'events of engines' if has_engines else 'no events of engines'}; system {model.name} is another"
         )
-    tables = in_iterations(tables, model, "paced")
+    if asked.run not in (None, *RUNS):
+        raise InputError(unknown_name("run mode", asked.run, RUNS))
+    if model.cut is None:
+        _refuse_idle(asked, has_engines=has_engines)
+    tables = in_iterations(tables, model, asked.run or RUNS[0])
     require_messages(trace, tables)
     if has_engines:
         found.append(_engines(trace, tables, NamedSystem(model.name, model.endpoint, model.system), asked.time_limit))
     return [*found, _interfaces(trace, tables, asked.time_limit)]
 
 
+def _refuse_idle(asked: Asked, *, has_engines: bool) -> None:
+    """InputError for what is given, and changes nothing where tables are checked as they are."""
+    if asked.run is not None:
+        raise InputError("run: only tables that the system cuts into chunks depend on the mode of the run; leave it out")
+    if has_engines:
+        return
+    if len(asked.names) > 1:
+        raise InputError(
+            f"{asked.trace}: it does not say which system ran; without events of engines a system is for the chunks that it "
+            f"states, and {asked.names[1]} states none: leave it out"
+        )
+    if asked.endpoint_params is not None:
+        raise InputError(f"{asked.trace}: no events of engines, to which --endpoint-params could apply; leave it out")
+
+
 def checked_whole(asked: Asked) -> list[ModelResult]:
-    """A trace of a whole run: its routers, and its engines where the run had some, or its interfaces where it had no endpoints. Of
-    other endpoints, and where the specification does not have what ran, there is an entry that says so, and the lines are read."""
+    """A trace of a whole run: its engines where the run had some, its interfaces, with endpoints or without, and its routers. Where
+    a specification does not have what ran, there is an entry that says so, and the lines are read."""
     whole, source = load_whole_trace(asked.trace), asked.names[0]
     if whole.endpoint is None and asked.endpoint_params is not None:
         raise InputError(f"{asked.trace}: the run had no endpoints, to which --endpoint-params could apply")
@@ -138,14 +158,14 @@ def _interfaces(trace: Path, tables: Tables, time_limit: float) -> ModelResult:
 
 
 _OF_TABLES = Takes(
-    frozenset({"size", "machine", "endpoint_params"}),
+    frozenset({"size", "machine", "endpoint_params", "run"}),
     (1, 2),
     "a trace of a run with endpoints takes the tables or schedule that ran, the system where it is an engine other than ace or "
-    "states chunks, and --size, --params and --endpoint-params",
+    "states chunks, --run where it states chunks, and --size, --params and --endpoint-params",
 )
 TRACE_KINDS.append(TraceKind(is_table_trace, _OF_TABLES, checked_tables))
 _OF_WHOLE = Takes(
-    _OF_TABLES.options,
+    _OF_TABLES.options - {"run"},
     (1,),
     "a trace of a whole run takes the tables or schedule that ran, --size, --params and --endpoint-params",
 )

@@ -74,7 +74,7 @@ def model_check(
     size, machine
         As in `simulate`.
     run : {"slotted", "paced"}
-        "paced": the tables must be right whatever the times of messages and counters.
+        "paced": the tables must be right whatever the times of messages and counters. Of a trace, the mode of the run.
     skew, drift
         Those of the run that was traced.
     window, aggregators : int, optional
@@ -151,7 +151,7 @@ def model_check(
         on = machine_for(topology, machine)
         return [check_injected_flits(load_flit_trace(Path(trace)), topology, on, Path(trace), time_limit=limit)]
     if (kind := added_kind(Path(trace))) is not None and len(named) in kind.takes.names:
-        return kind.check(Asked(Path(trace), named, size, machine, window, aggregators, limit, tell, endpoint_params))
+        return kind.check(Asked(Path(trace), named, size, machine, window, aggregators, limit, tell, endpoint_params, run))
     raise InputError(
         f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
     )

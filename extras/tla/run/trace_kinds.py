@@ -32,6 +32,7 @@ class Asked:
     time_limit: float
     tell: Tell
     endpoint_params: str | None = None
+    run: str | None = None
 
 
 @dataclass(frozen=True)

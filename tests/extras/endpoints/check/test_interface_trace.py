@@ -15,6 +15,7 @@ from certree.extras.endpoints.run.tables import table_endpoints
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
 from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.run.model_checks import model_check
 from certree.hw.engines.runs import Options
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.tables.tables import Tables
@@ -112,4 +113,22 @@ def test_the_command(tmp_path: Path) -> None:
     certree("simulate", schedule, "--run", "paced", "--endpoint", "baseline", "--trace", trace)
     done = certree("model-check", "trace", trace, schedule)
     assert (done.code, "24 steps, all as in the specification; order of uses: checked, 0 messages" in done.out) == (0, True), done
-    assert_bad_input(certree("model-check", "trace", trace, schedule, "ace"), "no events of engines; system ace is another")
+    for more, words in (
+        (["ace"], "no events of engines; system ace is another"),
+        (["ideal"], "it does not say which system ran"),
+        (["--endpoint-params", "ace"], "no events of engines, to which --endpoint-params could apply"),
+        (["--run", "paced"], "only tables that the system cuts into chunks depend on the mode of the run"),
+    ):
+        assert_bad_input(certree("model-check", "trace", trace, schedule, *more), words)
+
+
+def test_a_slotted_run_in_chunks(tmp_path: Path) -> None:
+    """Tables are cut for the mode of the run, slotted by default; those of a paced one are others."""
+    schedule, trace = tmp_path / "s.json", tmp_path / "t.jsonl"
+    certree("synthesize", "ring:3", "--method", "ring", "--size", "12KiB", "-o", schedule)
+    certree("simulate", schedule, "--run", "slotted", "--endpoint", "baseline:chunk=4KiB", "--trace", trace)
+    asked = "model-check", "trace", trace, schedule, "baseline:chunk=4KiB"
+    assert certree(*asked).code == 0
+    assert certree(*asked, "--run", "paced").code == 1
+    with pytest.raises(InputError, match="unknown run mode 'fast'"):
+        model_check([str(schedule), "baseline:chunk=4KiB"], trace=trace, run="fast")

@@ -148,6 +148,6 @@ def test_the_command(tmp_path: Path) -> None:
         certree("model-check", "trace", trace), "a trace of a run with endpoints takes the tables or schedule that ran"
     )
     certree("simulate", schedule, "--run", "paced", "--endpoint", "ace:chunk=4KiB", "--trace", trace, "--force")
-    done = certree("model-check", "trace", trace, schedule, "ace:chunk=4KiB")
+    done = certree("model-check", "trace", trace, schedule, "ace:chunk=4KiB", "--run", "paced")
     assert (done.code, "2 of 2 as expected" in done.out) == (0, True), done
     assert_bad_input(certree("model-check", "trace", trace, schedule), "line 2: iteration is 1; allowed: whole numbers from 0 to 0")
