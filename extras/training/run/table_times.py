@@ -64,7 +64,7 @@ class TableTimes:
             elif not meet:
                 continue
             hops, count = hops + known[one.key], count + 1
-        if (words := too_long(hops)) is not None:
+        if (words := too_long(hops, without_routers=self.without_routers)) is not None:
             raise UnsupportedError(f"{counted(count, 'collectives' if meet else 'different collectives')}: {words}")
 
     def ends(self, asked: Sequence[tuple[Fraction, Single]], *, together: bool, lifo: bool = False) -> list[Fraction]:

@@ -17,9 +17,12 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
 
-#: flits times links, up to which tables run where nobody asked for them: seconds for each run, of which `ideal` takes several, and
-#: about a minute for all systems of ACE. The default size of `endpoints` is below it on ACE's networks of sixteen nodes.
+#: flits times links, up to which tables run through routers where nobody asked for them: seconds for each run, of which `ideal`
+#: takes several, and about a minute for all systems of ACE. The default size of `endpoints` is below it on `ace-torus:4x2x2`, 4x4x1
+#: and 8x2x1 and `ace-alltoall:4x4` and 2x8, all-reduce and all-to-all; not the all-to-all of 8x2, nor the all-reduce of 1x16
 MOST_HOPS = 1 << 25
+#: the same without routers, where these are messages alone, OF_MESSAGE for each link of one
+MOST_HOPS_OF_LANES = 1 << 24
 #: flits more for each message on a link: a message costs a run more than its flits do
 OF_MESSAGE = 4
 
@@ -80,12 +83,13 @@ def hops_of(tables: Tables, endpoint: Endpoint, systems: Sequence[System], *, wi
     return len(far_hops(one)[0]) * (flits + OF_MESSAGE) * ceil_div(size, chunk)
 
 
-def too_long(hops: int) -> str | None:
+def too_long(hops: int, *, without_routers: bool = False) -> str | None:
     """Why runs of `hops_of` many hops would take long, None where they would not."""
-    if hops <= MOST_HOPS:
+    most = MOST_HOPS_OF_LANES if without_routers else MOST_HOPS
+    if hops <= most:
         return None
     return (
-        f"{hops:,} flits on links take long in tables, which run unasked up to {MOST_HOPS:,}, a message counted as {OF_MESSAGE} "
+        f"{hops:,} flits on links take long in tables, which run unasked up to {most:,}, a message counted as {OF_MESSAGE} "
         "flits more"
     )
 

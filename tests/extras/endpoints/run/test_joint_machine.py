@@ -65,13 +65,16 @@ def test_ideal_tries_the_chunks_of_all_systems() -> None:
 def test_short_chunks_take_long() -> None:
     """Flits are counted after the cut: of a chunk for each of 64 parts there is one, and a message costs more than that."""
     schedule = _made("hierarchical", "ace-torus:4x4x4", "all-reduce")
-    tables, ace = joint_tables(schedule, ACE, 1 << 20), ACE.system("ace")
+    tables, ace = joint_tables(schedule, ACE, 1 << 21), ACE.system("ace")
     assert too_long(hops_of(tables, ACE, [ace])) is None
     short = [replace(ace, chunk_bytes=1536)]
     words = too_long(hops_of(tables, ACE, short))
     assert hops_of(tables, ACE, short, without_routers=True) * 3 == hops_of(tables, ACE, short) * 2
     assert words is not None
     assert "flits on links take long" in words
+    assert too_long(1 << 25) is None
+    assert too_long(1 << 24, without_routers=True) is None
+    assert "up to 16,777,216" in str(too_long((1 << 24) + 1, without_routers=True))
 
 
 def test_a_schedule_is_lowered_once_for_all_systems(monkeypatch: pytest.MonkeyPatch) -> None:

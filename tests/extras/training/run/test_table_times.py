@@ -113,13 +113,19 @@ def test_a_run_and_its_changes_have_one_program() -> None:
 def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """All collectives count together; tables that are asked for run."""
     hops = []
-    monkeypatch.setattr(table_times, "too_long", hops.append)
+
+    def short(total: int, *, without_routers: bool) -> None:
+        assert without_routers == (len(hops) == 3)
+        hops.append(total)
+
+    monkeypatch.setattr(table_times, "too_long", short)
     three = trained(1 << 12, 1 << 13, 1 << 12, program="auto")
     alone = [trained(size) for size in (1 << 12, 1 << 13)]
     assert hops[0] == 2 * hops[1] + hops[2]
     assert three.program == "tables"
     assert {run.program for run in alone} == {"tables"}
-    monkeypatch.setattr(table_times, "too_long", lambda total: f"{total} are too many")
+    assert trained(1 << 12, program="auto", without_routers=True).program == "tables"
+    monkeypatch.setattr(table_times, "too_long", lambda total, *, without_routers: f"{total} are too many")
     told = trained(1 << 12)
     assert (told.program, told.no_tables) == ("messages", f"1 different collective: {hops[1]} are too many")
     assert trained(1 << 12, program="tables").program == "tables"
