@@ -32,7 +32,24 @@ SumBeforeCopy == <<Fires(1, 1, 0), Fires(0, 1, 0), Counts(1, 1, 0, 2), Counts(0,
 \* The row before the sum that it waits for.
 ReadEarly == <<Fires(1, 1, 0), Fires(0, 1, 0), Counts(0, 1, 0, 2), Fires(2, 1, 0), Counts(1, 1, 0, 2), Counts(2, 1, 0, 2)>>
 
+\* A row that node 0 does not have in place of its own.
+OtherRow == <<Fires(0, 2, 0)>> \o SubSeq(PairLog, 2, 4)
+
+\* Node 0 sends a copy to two nodes; its messages in any order.
+ForkTable == FromZero(<< <<UsesRow("GATHER", 0, 0, 0, {1, 2}, 0)>>, <<>>, <<>> >>)
+ForkArrivals == FromZero(<<{}, {<<0, 0, 1>>}, {<<0, 0, 1>>}>>)
+ForkLog == <<Fires(0, 1, 0), Counts(0, 1, 0, 2), Counts(0, 1, 0, 1)>>
+
+\* The message to node 1 twice, and none to node 2.
+SameTarget == <<Fires(0, 1, 0), Counts(0, 1, 0, 1), Counts(0, 1, 0, 1)>>
+
 \* As constants.
+OnlyNode0 == [flow \in Flows |-> {0}]
+MCOtherRow == OtherRow
+MCFork == ForkTable
+MCForkArrivals == ForkArrivals
+MCForkLog == ForkLog
+MCSameTarget == SameTarget
 MCPairLog == PairLog
 MCAddedEarly == AddedEarly
 MCCutShort == CutShort
