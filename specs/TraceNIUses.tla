@@ -18,6 +18,9 @@ CONSTANT
 VARIABLE
   line  \* how many lines have happened
 
+\* All that changes.
+traceVars == <<vars, line>>
+
 \* The line that comes next, and what it says.
 Told == Log[line + 1]
 
@@ -39,10 +42,10 @@ TraceInit == Init /\ line = 0
 \* The next line happens; the end of the log is no deadlock.
 TraceNext ==
   \/ line < Len(Log) /\ line' = line + 1 /\ Logged
-  \/ line = Len(Log) /\ UNCHANGED <<vars, line>>
+  \/ line = Len(Log) /\ UNCHANGED traceVars
 
 \* The behaviour that the log tells.
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, line>>
+TraceSpec == TraceInit /\ [][TraceNext]_traceVars
 
 \* When the log ends, all rows have fired, and all messages have counted.
 DoneInTheEnd == line = Len(Log) => AllDone

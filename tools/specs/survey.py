@@ -63,9 +63,10 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     "AceEngine": ("MCAceEngine",),
     "InNetworkReduce": ("MCInNetworkReduce",),
     "TraceSubPacketFlow": ("MCTraceSubPacketFlow",),
+    "TraceNIUses": ("MCTraceNIUses",),
 }
 #: of these, modules that accept runs: models that must fail are asked, too, and an edit is found when one does not
-ACCEPTORS = ("TraceSubPacketFlow",)
+ACCEPTORS = ("TraceSubPacketFlow", "TraceNIUses")
 #: models with more states than this are not asked
 MOST_STATES = 60_000
 #: about edits of guards, of each module of models those with up to this many states, and this many in any case
@@ -85,6 +86,7 @@ _PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
 _BEFORE: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("MCNIPaced",): ("NIPaced",),
     ("MCNIUses",): ("NIPaced",),
+    ("MCTraceNIUses",): ("NIPaced", "NIUses"),
     ("MCNIJoint",): (),
 }
 #: modules of which models take the steps in place of those of the specification, which is in the module before them
