@@ -1,8 +1,9 @@
 """Workers of this computer."""
 
 from collections.abc import Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from queue import SimpleQueue
 
 from certree.extras.workers.slot import Slot
 from certree.extras.workers.task import Outcome, Outcomes, Task
@@ -20,6 +21,8 @@ class LocalPool:
         Ctrl-C too."""
         left, idle = iter(tasks), list(self._slots)
         running: dict[Future[Outcome], tuple[Task, Slot]] = {}
+        # `concurrent.futures.wait` would hold the locks of futures when Ctrl-C comes, and their threads wait for these without end
+        finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
         with ExitStack() as ended:
             for slot in self._slots:
                 ended.callback(slot.close)
@@ -29,10 +32,15 @@ class LocalPool:
             while True:
                 while idle and (task := next(left, None)) is not None:
                     slot = idle.pop()
-                    running[threads.submit(slot.run, task.request())] = task, slot
+                    future = threads.submit(slot.run, task.request())
+                    running[future] = task, slot
+                    future.add_done_callback(finished.put)
                 if not running:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = [finished.get()]
+                while not finished.empty():
+                    done.append(finished.get())
+                for future in done:
                     task, slot = running.pop(future)
                     idle.append(slot)
                     yield task, future.result()

@@ -52,7 +52,9 @@ def test_networks_differ_in_what_methods_may_overlook() -> None:
 
 def test_what_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two methods that are wrong on purpose: an invalid schedule, and an error of any other kind."""
-    case = next(case for case in cases(0) if case.method == "direct" and check(case) == "valid")
+    valid = (case for seed in range(20) for case in cases(seed) if case.method == "direct" and check(case) == "valid")
+    # as published it may be invalid, and in one step it would be right
+    case = next(case for case in valid if not case.request.options and load_methods()["direct"](case.request).steps > 1)
     assert failure(case) is None
     made = load_methods()["direct"](case.request)
 
