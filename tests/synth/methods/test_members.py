@@ -51,6 +51,7 @@ def test_schedules_are_valid(name: str, network: str, kind: CollectiveKind) -> N
         "prepared-paths",
         "ordered",
         "ordered-trees",
+        "booked-relays",
         "relays",
         "auto",
     )  # the others pass strangers on routes
