@@ -25,6 +25,43 @@ def load(
     root: int | None = None,
     route: str | None = None,
 ) -> Any:
+    """The object that a path holds: a schedule, tables, a network, the document of a frontier, a program, ...
+
+    `certree list` names the kinds; the contents of a file decide, not the end of its name. `verify` checks whether it is valid.
+
+    Parameters
+    ----------
+    path : str or path
+        A file or a folder.
+    topology, collective, root : optional
+        A CSV is read with these; other schedules must be for them.
+    route : {"shortest", "dimension-order"}, optional
+        Routes of CSV rows between nodes that are not neighbours.
+
+    Returns
+    -------
+    object
+        Of the class of its kind.
+
+    Raises
+    ------
+    InputError
+        Or ScheduleFormatError or TableFormatError, which name the file and the fault.
+
+    Examples
+    --------
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> ct.load("ring4.json")
+    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
+    """
+    opened, kind = opened_kind(path)
+    asked = asked_for(topology, collective, root, route)
+    kind.require_applicable(opened, asked)
+    return kind.load(opened, asked)
+
+
+def save(subject: AnySchedule | Topology, path: str | Path, *, force: bool = False) -> None:
     """Write a schedule or a network to a file.
 
     Parameters
@@ -43,22 +80,6 @@ def load(
 
     Examples
     --------
-    >>> import certree.api as ct
-    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
-    >>> ct.load("ring4.json")
-    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
-    """
-    opened, kind = opened_kind(path)
-    asked = asked_for(topology, collective, root, route)
-    kind.require_applicable(opened, asked)
-    return kind.load(opened, asked)
-
-
-def save(subject: AnySchedule | Topology, path: str | Path, *, force: bool = False) -> None:
-    """Write a schedule (.json, .json.gz, .npz) or a network (.json, .graphml, zipped too).
-
-    Raises InputError for another suffix, and for a file that exists, unless `force`.
-
     >>> import certree.api as ct
     >>> ct.save(ct.topology("torus:4x4"), "torus.graphml")
     """

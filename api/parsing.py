@@ -43,8 +43,10 @@ def topology(network: Network) -> Topology:
     ----------
     network : str, path, graph or Topology
         A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of
-        a file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
-        ("endpoint", "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
+        a
+        file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
+        ("endpoint",
+        "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
 
     Returns
     -------
@@ -111,21 +113,27 @@ def collective(
     members: Iterable[int] | None = None,
     demand: Demand | None = None,
 ) -> Collective:
-    """The bytes of a message.
+    """The collective of a name, or itself.
 
     Parameters
     ----------
-    message : int or str
-        A whole number of bytes, or a text such as `64MiB`, `1.5KiB` or `4096`.
+    kind : str or Collective
+        One of `certree list`.
+    root : int, optional
+        The endpoint at the centre of a broadcast, reduce, gather or scatter.
+    members : iterable of int, optional
+        Ids of the endpoints that take part, by default all. The others contribute and need nothing, and may hold and forward.
+    demand : Demand, optional
+        Of an `alltoallv`: how much each endpoint has for each other one.
 
     Returns
     -------
-    int
+    Collective
 
     Raises
     ------
     InputError
-        For another text.
+        For an unknown name, for a root that is missing or does not apply, and for fewer than two members.
 
     Examples
     --------
@@ -149,12 +157,28 @@ def relayed(
 ) -> tuple[Topology, Collective]:
     """The network that a collective of some endpoints may use, and the collective on it.
 
-    `relay`: the endpoints through which members may pass data: "all" of the network, "members" alone, or also those of a list of
-    ids. Without the others the network has another name, and bounds are those of that network.
+    Parameters
+    ----------
+    network, kind, root
+        As in `topology` and `collective`.
+    relay : {"all", "members"} or iterable of int
+        The endpoints through which members may pass data: all of the network, members alone, or also those of a list of ids.
+        Without
+        the others the network has another name, and bounds are those of that network.
 
-    Raises InputError for a list that does not name endpoints, and where all take part; TopologyError where members cannot reach
-    each other.
+    Returns
+    -------
+    Topology, Collective
 
+    Raises
+    ------
+    InputError
+        For a list that does not name endpoints, and where all take part.
+    TopologyError
+        Where members cannot reach each other.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.relayed("dgx1", ct.collective("all-reduce", members=[0, 1, 4]), relay="members")[0].name
     'dgx1,only=0-1+4'
@@ -163,8 +187,26 @@ def relayed(
 
 
 def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
-    """The machine of a preset's name or a TOML file, or itself. Raises MachineError, or InputError for an unknown name.
+    """The machine of a preset's name or a TOML file, or itself.
 
+    Parameters
+    ----------
+    parameters : str, path or Machine
+        By default that of MultiTree.
+
+    Returns
+    -------
+    Machine
+
+    Raises
+    ------
+    MachineError
+        For a file that is malformed.
+    InputError
+        For an unknown name.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.machine("multitree").flit_bytes
     16
@@ -173,8 +215,24 @@ def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
 
 
 def size(message: int | str = DEFAULT_SIZE) -> int:
-    """The bytes of a message: a whole number of bytes, or a text such as `64MiB`, `1.5KiB` or `4096`. Raises InputError.
+    """The bytes of a message.
 
+    Parameters
+    ----------
+    message : int or str
+        A whole number of bytes, or a text such as `64MiB`, `1.5KiB` or `4096`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        For another text.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.size("64MiB")
     67108864

@@ -35,17 +35,41 @@ def export(
     control: str = SLOTTED,
     force: bool = False,
 ) -> Tables:
-    """The bits of a row and of an expected arrival.
+    """Write the tables of a schedule into a new folder, read them back, verify them and return them.
 
     Parameters
     ----------
-    tables : Tables
-        Of any format.
+    source : schedule, str or path
+        The schedule or its file.
+    format : str
+        One of `certree list`.
+    folder : str or path
+        A new folder.
+    size, machine : optional
+        By default what the schedule was made for, or 64 MiB and multitree where that is not known.
+    epoch : int, optional
+        The number of the export, 0 to 65535, in the header of each node's image together with a CRC-32. Such tables can take over
+        from
+        others while a system runs (`simulate_switch`).
+    control : {"slotted", "lockstep"}
+        Of the interface of `systemverilog`. "lockstep" is the timestep counter of MultiTree (E6), for which the golden trace is
+        that of
+        a paced run; such tables state no order of additions.
+    force : bool
+        Replace an empty folder or another tables directory.
 
     Returns
     -------
-    dict
-        `row_bits` and `arrival_bits`.
+    Tables
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules, or whose routes may deadlock on the machine.
+    UnsupportedError
+        For one that rows cannot express, or that only slots keep right; the message says why.
+    InputError
+        For an unknown format, and for a folder that exists.
 
     Examples
     --------
@@ -75,8 +99,20 @@ def export(
 
 
 def row_bits(tables: Tables) -> dict[str, int]:
-    """The bits of a row and of an expected arrival, as `row_bits` and `arrival_bits`.
+    """The bits of a row and of an expected arrival.
 
+    Parameters
+    ----------
+    tables : Tables
+        Of any format.
+
+    Returns
+    -------
+    dict
+        `row_bits` and `arrival_bits`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.row_bits(ct.export(ct.synthesize("ring:4", size="1MiB"), "readmemh", "ring4"))
     {'row_bits': 50, 'arrival_bits': 10}
@@ -89,9 +125,26 @@ def row_bits(tables: Tables) -> dict[str, int]:
 def import_tables(folder: str | Path) -> AnySchedule:
     """The schedule that the tables in a folder execute, or that a bundle has with its certificate, verified.
 
-    Raises InvalidScheduleError for tables that break rules, InvalidBundleError for a bundle with an item that failed,
-    TableFormatError or InputError for files that are damaged or contradict each other.
+    Parameters
+    ----------
+    folder : str or path
+        A tables directory or a bundle.
 
+    Returns
+    -------
+    Schedule or SymmetricSchedule
+
+    Raises
+    ------
+    InvalidScheduleError
+        For tables that break rules.
+    InvalidBundleError
+        For a bundle with an item that failed.
+    TableFormatError, InputError
+        For files that are damaged or contradict each other.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4")
     >>> ct.import_tables("ring4")

@@ -22,7 +22,7 @@ _UNANSWERED = {
 
 
 def junit(batch: Batch) -> bytes:
-    """A SARIF 2.1.0 log with a result for each listed violation.
+    """A JUnit test suite with a test case for each path.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def junit(batch: Batch) -> bytes:
     Returns
     -------
     bytes
-        JSON. A result has the file, the row, and of a CSV its line.
+        XML, with a failure where a path is invalid, and an error where it could not be read.
 
     Examples
     --------
@@ -61,8 +61,20 @@ def junit(batch: Batch) -> bytes:
 
 
 def sarif(batch: Batch) -> bytes:
-    """A SARIF 2.1.0 log with a result for each listed violation: file, row, and of a CSV its line.
+    """A SARIF 2.1.0 log with a result for each listed violation.
 
+    Parameters
+    ----------
+    batch : Batch
+        Of `verify_all`.
+
+    Returns
+    -------
+    bytes
+        JSON. A result has the file, the row, and of a CSV its line.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
     >>> len(ct.sarif(ct.verify_all("ring4.json"))) > 100

@@ -50,26 +50,55 @@ def simulate(
     allow_late: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """Simulate tables, all their iterations, and then others that take over at the end of the last one, without a reset in between.
+    """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
+
+    A schedule runs as tables, or, where it cannot be exported, from its own transfers. Wrong data, a deadlock or contention does
+    not
+    raise; the Run reports it.
 
     Parameters
     ----------
-    before, after : Tables, str or path
-        Tables with epochs that follow each other (`export`), for one network and machine, or their directories.
-    engine, without_routers, skew, drift, progress
-        As in `simulate`.
+    source : Tables, schedule, str or path
+        Tables, their directory, a schedule or its file.
+    size, machine : optional
+        By default those of the tables, or what the schedule was made for.
+    run : {"slotted", "paced"}
+        When rows fire: in their slots, or as the timestep counters of interfaces have it.
+    engine : {"auto", "fast", "lanes", "flit"}
+        Event by event, flit by flit without routers, or through routers.
+    without_routers, flow, longest_wait, step_time, trace, trace_flits, force, progress
+        As in `certree.hw.engines.runs.Options`.
+    background : str, path or columns, optional
+        Background packets, which need routers.
+    skew, drift : str, optional
+        Of counters: "7" for every node, or "3=100,5=20".
+    endpoint : {"none", "ideal", "ace", "baseline", "baseline++"}, optional
+        A system whose memory bus, DMAs and engine feed and drain the network interfaces. None: payloads are there when their rows
+        fire.
+    endpoint_params : str or path
+        Its endpoints, a preset or a TOML file, as in `endpoints`.
+    computing : str or Fraction
+        The share of the memory bandwidth that computing asks for next to the collective, such as "3/5".
+    allow_deadlock : bool
+        Run routes that may deadlock in the routers of the machine.
+    allow_late : bool
+        Run schedules that rely on slots (`certree.verify.order`) where messages of a slotted run may be late: by routers that add
+        something to lanes, by clocks that differ, by background packets, or by endpoints where iterations share memory.
 
     Returns
     -------
-    Switched
-        Messages that reach an interface while it executes the other tables do not raise; `mixed` names them.
+    Run
 
     Raises
     ------
-    InputError
-        For other tables.
     InvalidScheduleError
-        As `simulate`.
+        For tables that state a delay other than their own (`certree.verify.tables.delay`) or another order of additions, and for
+        what
+        is not allowed. Routes that may deadlock are refused with every engine, unless `without_routers`.
+    InputError
+        For unknown names and unreadable files.
+    UnsupportedError
+        Where the engine, the machine or the endpoints cannot run the input.
 
     Examples
     --------
@@ -120,10 +149,27 @@ def simulate_switch(
 ) -> Switched:
     """Simulate tables, all their iterations, and then others that take over at the end of the last one, without a reset in between.
 
-    `before` and `after`: tables directories or tables with epochs that follow each other (`export`), for one network and machine.
-    The other parameters are those of `simulate`. Raises InputError for other tables, InvalidScheduleError as `simulate`.
-    Messages that reach an interface while it executes the other tables do not raise; the result names them (`mixed`).
+    Parameters
+    ----------
+    before, after : Tables, str or path
+        Tables with epochs that follow each other (`export`), for one network and machine, or their directories.
+    engine, without_routers, skew, drift, progress
+        As in `simulate`.
 
+    Returns
+    -------
+    Switched
+        Messages that reach an interface while it executes the other tables do not raise; `mixed` names them.
+
+    Raises
+    ------
+    InputError
+        For other tables.
+    InvalidScheduleError
+        As `simulate`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ring = ct.synthesize("ring:4", size="1MiB")
     >>> old, new = (ct.export(ring, "readmemh", f"epoch{epoch}", epoch=epoch) for epoch in (1, 2))
