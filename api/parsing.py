@@ -43,10 +43,8 @@ def topology(network: Network) -> Topology:
     ----------
     network : str, path, graph or Topology
         A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of
-        a
-        file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
-        ("endpoint",
-        "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
+        a file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
+        ("endpoint", "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
 
     Returns
     -------
@@ -55,7 +53,7 @@ def topology(network: Network) -> Topology:
     Raises
     ------
     TopologyError
-        For a text, a file or a graph that is none.
+        For a text, a file or a graph that does not describe a network.
 
     Examples
     --------
@@ -163,8 +161,7 @@ def relayed(
         As in `topology` and `collective`.
     relay : {"all", "members"} or iterable of int
         The endpoints through which members may pass data: all of the network, members alone, or also those of a list of ids.
-        Without
-        the others the network has another name, and bounds are those of that network.
+        Without the others the network has another name, and bounds are those of that network.
 
     Returns
     -------

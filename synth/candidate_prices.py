@@ -32,7 +32,7 @@ CHEAP = 1 << 18
 #: a candidate is left out whose lower bound is more than the best schedule takes over this
 WORTH = Fraction(101, 100)
 #: while the best schedule takes at most that many times the time bound, among up to MANY endpoints WORTH times, no candidate is
-#: built whose work is more than TIMES that of the best and half of CHEAP
+#: built whose work is more than TIMES that of the best and half of CHEAP, times the effort
 NEAR, TIMES = Fraction(5, 4), 3
 #: work of a transfer that the list scheduler books many times, of one that meets many others on its way, and of one that meets some
 BOOKED, CROWDED, ROUTED = 16, 14, 5
@@ -128,7 +128,7 @@ class Ledger:
     """
 
     def __init__(self, effort: int, bound: int, endpoints: int) -> None:
-        self.budget, self.bound, self.spent, self.endpoints, self._effort = BUDGET * effort, bound, 0, endpoints, effort
+        self.budget, self.bound, self.spent, self.endpoints = BUDGET * effort, bound, 0, endpoints
         self.best: tuple[int, str] | None = None
         self.most: int | None = None  # work of a candidate: see NEAR
 
@@ -180,6 +180,6 @@ class Ledger:
         if cycles is not None and (self.best is None or cycles < self.best[0]):
             self.best = cycles, label
             is_near = 0 < cycles <= self.bound * (NEAR if self.endpoints > MANY else WORTH)
-            allowed = self._effort * (TIMES * max(price.total, transfers) + CHEAP // 2)
+            allowed = self.budget // BUDGET * (TIMES * max(price.total, transfers) + CHEAP // 2)
             if is_near:  # never more than before: processes that share candidates rely on it
                 self.most = allowed if self.most is None else min(self.most, allowed)

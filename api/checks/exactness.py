@@ -109,9 +109,8 @@ def certify_exact(
     """A valid schedule of a small network with its certificate, and whether it is optimal.
 
     It is optimal where no schedule has fewer chunks, steps or rounds per chunk, and none of these more; with fine slots where none
-    takes
-    fewer cycles. The machine is that of frontiers: delay 1, and endpoints do not forward within a step; with fine slots that of the
-    schedule.
+    takes fewer cycles. The machine is that of frontiers: delay 1, and endpoints do not forward within a step; with fine slots that
+    of the schedule.
 
     Parameters
     ----------

@@ -96,8 +96,7 @@ def verify_all(
         Files and folders.
     topology, collective, root, route
         As in `verify`: all must be for these, and CSVs are read with them. Without them CSVs in folders are skipped, and so are
-        networks
-        among several paths.
+        networks among several paths.
     size, machine : optional
         Those of the reported times, and for which routes must be free of deadlock; by default those that each was made for.
     executor : str, optional
@@ -109,8 +108,7 @@ def verify_all(
     -------
     Batch
         An unreadable file is an entry with its error, and so is one whose check would take more steps or memory than the budget of
-        a
-        file has, or is ended by a bug in certree.
+        a file has, or is ended by a bug in certree.
 
     Raises
     ------

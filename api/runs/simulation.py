@@ -53,8 +53,7 @@ def simulate(
     """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
 
     A schedule runs as tables, or, where it cannot be exported, from its own transfers. Wrong data, a deadlock or contention does
-    not
-    raise; the Run reports it.
+    not raise; the Run reports it.
 
     Parameters
     ----------
@@ -93,8 +92,7 @@ def simulate(
     ------
     InvalidScheduleError
         For tables that state a delay other than their own (`certree.verify.tables.delay`) or another order of additions, and for
-        what
-        is not allowed. Routes that may deadlock are refused with every engine, unless `without_routers`.
+        what is not allowed. Routes that may deadlock are refused with every engine, unless `without_routers`.
     InputError
         For unknown names and unreadable files.
     UnsupportedError

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.extras.endpoints.check.joint_trace_check import first_line, is_joint_trace
 from certree.extras.tla.check.generated import Generated, record, sequence, string
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.check.table_constants import untimed_plan_of, values, written
@@ -32,12 +33,8 @@ _INVARIANTS = ("ReadsAsInSlots", "EndsAsInSlots", "RightSum", "DoneInTheEnd")
 
 def is_table_trace(path: Path) -> bool:
     """Whether a file begins like a trace of `simulate --endpoint`: with an event of an engine, or a message that was fetched."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline(4096)
-    except OSError:
-        return False
-    return first.startswith(b'{"endpoint":') or (first.startswith(b'{"node":') and b'"at_interface":' in first)
+    first = first_line(path)
+    return is_joint_trace(path) or (first.startswith(b'{"node":') and b'"at_interface":' in first)
 
 
 def check_interface_trace(trace: Path, tables: Tables, time_limit: float = 300.0) -> ModelResult:

@@ -43,13 +43,18 @@ class _Program:
     target: Mapping[Message, int]
 
 
-def is_joint_trace(path: Path) -> bool:
-    """Whether a file begins like a trace of a run with an engine: its first event is a load."""
+def first_line(path: Path) -> bytes:
+    """The first line of a file, up to 4 KiB of it; empty where it cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(12) == b'{"endpoint":'
+            return file.readline(4096)
     except OSError:
-        return False
+        return b""
+
+
+def is_joint_trace(path: Path) -> bool:
+    """Whether a file begins like a trace of a run with an engine: its first event is a load."""
+    return first_line(path).startswith(b'{"endpoint":')
 
 
 def check_joint_trace(trace: Path, tables: Tables, named: NamedSystem, time_limit: float = 300.0) -> ModelResult:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import nsmallest
+from itertools import chain
 
 from certree.extras.groups.make.packed_families import packed
 from certree.extras.groups.make.programs import family_program
@@ -49,19 +50,16 @@ def booked_relays(request: Request, options: Options) -> Schedule:
         raise UnsupportedError("booked-relays is for collectives of some endpoints; here all take part")
     made = in_fine_slots(request, _programs(request), "booked-relays", options)
     request.require_runnable(made)
-    return request.offer(with_steiner_bound(request, made))
+    return with_steiner_bound(request, made)  # `in_fine_slots` has offered it
 
 
 def _programs(request: Request) -> Iterator[tuple[str, Program]]:
     """(label, program): those that end first in one booking, and within no time the first one. UnsupportedError where none has few
     enough rows, or none can be faster than the best schedule so far."""
     found: list[tuple[int, str, Program]] = []
-    for family in _families(request):
-        for one in _booked(request, family):
-            found.append(one)
-            if request.monitor.expired:
-                break
-        if found and request.monitor.expired:
+    for one in chain.from_iterable(_booked(request, family) for family in _families(request)):
+        found.append(one)
+        if request.monitor.expired:
             break
     if not found:
         reason = "were not found" if request.monitor.best_cycles is None else "are no faster"

@@ -116,9 +116,12 @@ def prove(schedule: AnySchedule, *, in_flight: int | None = None) -> ProvedAnswe
     >>> ct.prove(ct.synthesize("ring:4", method="ring")).right  # doctest: +SKIP
     True
     """
-    most = written_out(schedule).repeats
-    if in_flight is not None and (type(in_flight) is not int or not 1 <= in_flight <= most):
-        raise InputError(f"in_flight is {in_flight!r}; allowed: a whole number from 1 to {most}, the iterations of the schedule")
+    if in_flight is not None:
+        most = written_out(schedule).repeats
+        if type(in_flight) is not int or not 1 <= in_flight <= most:
+            raise InputError(
+                f"in_flight is {in_flight!r}; allowed: a whole number from 1 to {most}, the iterations of the schedule"
+            )
     return prove_all([schedule], [in_flight])[0]
 
 

@@ -38,9 +38,12 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building trees, one unit at most."""
-    rows, work = generic_price(request), 3 * BUDGET + min(BUDGET, _building(len(request.members), request))
-    return replace(rows, transfers=rows.transfers + request.effort * work // _A_TRANSFER)
+    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building as many trees, one at most.
+
+    Trees by flows or from paths took 15 to 300 ns for each trees² · links · N / 1,000, on 32 to 128 endpoints.
+    """
+    rows, building = generic_price(request), len(request.members) ** 3 * len(request.topology.src) // 64
+    return replace(rows, transfers=rows.transfers + request.effort * (3 * BUDGET + min(BUDGET, building)) // _A_TRANSFER)
 
 
 @method(
@@ -289,9 +292,3 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
         ),
         reach=slowest_way(request, 2) if _has_paths(network) else None,
     )
-
-
-def _building(trees: int, request: Request) -> int:
-    """About the work of building trees by flows or from paths, in the unit of BUDGET: 15 to 300 ns for each `trees`² · links · N /
-    1,000 where measured, on 32 to 128 endpoints."""
-    return trees**2 * len(request.topology.src) * len(request.members) // 64

@@ -1,6 +1,7 @@
 """Method `booked-relays`: schedules are right by a second opinion and in a run, use relays, and are ahead where paths are long."""
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import pytest
@@ -10,20 +11,16 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Schedule
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.packing.branchings import KINDS
 from certree.verify.checker import verify_schedule
+from tests.extras.groups import test_relays
 from tests.extras.groups.carried import relays_of
 from tests.extras.groups.test_relays import NETWORKS, asked, drawn_group
 from tests.synth.execution import ask
 
-
-def made(*arguments, **fields) -> Schedule:
-    found = load_methods()["booked-relays"](asked(*arguments, **fields))
-    assert isinstance(found, Schedule)
-    return found
+made = partial(test_relays.made, method="booked-relays")
 
 
 @pytest.mark.parametrize("seed", range(10))

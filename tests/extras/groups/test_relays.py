@@ -31,8 +31,8 @@ def asked(network: str, kind: CollectiveKind | str, members: tuple[int, ...], si
     return replace(ask(network, str(kind), size, root=collective.root, **fields), collective=collective)
 
 
-def made(*arguments, **fields) -> Schedule:
-    found = load_methods()["relays"](asked(*arguments, **fields))
+def made(*arguments, method: str = "relays", **fields) -> Schedule:
+    found = load_methods()[method](asked(*arguments, **fields))
     assert isinstance(found, Schedule)
     return found
 
