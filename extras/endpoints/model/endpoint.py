@@ -131,6 +131,11 @@ class Endpoint:
                 return system
         raise MachineError(unknown_name("system", name, (system.name for system in self.systems)))
 
+    def within_share(self, system: System) -> System:
+        """The system with a memory bus that has only its share of the bandwidth; one without a share as it is."""
+        memory = system.memory_bytes_per_second or self.buses.memory_bytes_per_second
+        return replace(system, memory_bytes_per_second=memory * system.memory_share) if system.memory_share else system
+
     def sized(self, **sizes: int) -> "Endpoint":
         """An endpoint with other sizes of the engine, by field, and its components in proportion."""
         engine = replace(self.engine, **sizes)

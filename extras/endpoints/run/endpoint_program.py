@@ -43,15 +43,13 @@ class Choices:
     """Rules of the endpoints. `ways`: the `parts` of `ChunkRows`. `lifo`: the latest collective first. Three rules prevent
     deadlock and are not in the paper: `in_order`, chunks enter a partition in the order of loading; `spare`, a port holds one
     message more than is sent through it before any is taken; `apart`, a port has separate places for each sender and state
-    machine, so that a message that cannot be taken yet does not block others. `share_bounds`: a collective uses at most its share
-    of the memory bandwidth; otherwise shares state what is left for training, and transfers run at the bus's speed."""
+    machine, so that a message that cannot be taken yet does not block others."""
 
     ways: int = 1
     lifo: bool = False
     in_order: bool = True
     spare: bool = True
     apart: bool = True
-    share_bounds: bool = False
 
 
 class EndpointProgram:
@@ -182,7 +180,7 @@ class EndpointProgram:
 
     def _scalars(self) -> dict[str, int]:
         return {
-            **unit_scalars(self.endpoint, self.system, share_bounds=self.choices.share_bounds),
+            **unit_scalars(self.endpoint, self.system),
             "nodes": self.nodes,
             "phases": self.rows.phases,
             "parts": self.rows.parts,

@@ -111,9 +111,10 @@ def endpoints(
     ways : int
         Parts of the schedule that chunks run in turn.
     lifo : bool
-        Whether the latest collective is served first.
+        Whether the latest of several collectives is served first.
     bounded : bool
-        Whether each collective is limited to its share of the memory bandwidth.
+        Whether the memory bus of a system has only its share of the bandwidth. By default the share says what training does not
+        have, and transfers run at the speed of the bus.
     without : sequence of str
         Deadlock-avoidance rules to disable.
     trace : str or path, optional
@@ -147,6 +148,8 @@ def endpoints(
     <EndpointRuns all-reduce on ace-torus:2x2x2 by hierarchical, endpoints ace: ace 4,230 cycles>
     """
     machine = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
+    if bounded:
+        machine = replace(machine, systems=tuple(machine.within_share(system) for system in machine.systems))
     chosen = [machine.system(name) for name in systems or [system.name for system in machine.systems]]
     if chunk is not None:
         chosen = [replace(system, chunk_bytes=parsing.size(chunk), bounds=None) for system in chosen]
@@ -165,8 +168,8 @@ def endpoints(
     made = made_schedule(source, wanted, method, parsing.option_texts(options), largest)
     asked = asked or [Payload(_recorded_bytes(made.schedule, tell), 0)]
     left_out = {rule.replace("-", "_"): False for rule in without}
-    choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
-    of_messages = {"ways": ways, "lifo of one collective": lifo and len(asked) == 1, "bounded": bounded, "without": without}
+    choices = Choices(ways=ways or made.ways, lifo=lifo, **left_out)
+    of_messages = {"ways": ways, "without": without}
     no_tables = None
     if program != "messages" and not joint:
         try:

@@ -11,15 +11,11 @@ COMPUTING_BLOCK_BYTES = 1 << 14  # that computing asks of memory at a time
 _RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
 
 
-def unit_scalars(
-    endpoint: Endpoint, system: System, *, share_bounds: bool = False, computing: Fraction = Fraction(0)
-) -> dict[str, int]:
-    """Buses, adder and crossbar; rates are bytes in cycles of the endpoint's clock, in lowest terms. `share_bounds`: the memory bus
-    has only the share of the collective. `computing`: the share of the memory bandwidth that computing asks for."""
+def unit_scalars(endpoint: Endpoint, system: System, *, computing: Fraction = Fraction(0)) -> dict[str, int]:
+    """Buses, adder and crossbar; rates are bytes in cycles of the endpoint's clock, in lowest terms. `computing`: the share of the
+    memory bandwidth that computing asks for."""
     buses, engine, clock = endpoint.buses, endpoint.engine, endpoint.interface.clock_hertz
     memory = system.memory_bytes_per_second or buses.memory_bytes_per_second
-    if share_bounds and system.memory_share:
-        memory *= system.memory_share
     adder = endpoint.accelerator.adders * endpoint.accelerator.clock_hertz * FLOAT_BYTES * (system.compute_share or 1)
     rates = {
         "computing": computing * memory if computing else clock,

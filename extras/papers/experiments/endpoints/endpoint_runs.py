@@ -202,13 +202,15 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         system = replace(system, chunk_bytes=line.chunk_bytes, bounds=system.bounds if line.or_shorter else None)
     if line.memory is not None:
         system = replace(system, memory_bytes_per_second=Fraction(line.memory))
+    if line.bounded:
+        system = endpoint.within_share(system)
     try:
         request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
         schedule = written_out(load_methods()[line.method](request))
         if line.tables:
             tables = joint_tables(schedule, endpoint, size)
             return _of_tables(run_joint(tables, endpoint, system, chunk=line.chunk_bytes), endpoint, len(topology.endpoints))
-        result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
+        result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok or not result.conserved:
@@ -281,6 +283,9 @@ def endpoint_runs(fields: Fields) -> Experiment:
 def _line(fields: Fields, systems: Sequence[str]) -> Line:
     if "memory" in fields:
         fields.exact("memory", ABOVE_ZERO)
+    tables = fields.text("tables", default="no", known=("no", "yes")) == "yes"
+    if tables and "ways" in fields:
+        fields.refuse("ways are parts of schedules for messages; tables have none")
     return Line(
         name=fields.text("name"),
         system=fields.text("system", known=systems),
@@ -290,7 +295,7 @@ def _line(fields: Fields, systems: Sequence[str]) -> Line:
         bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
         memory=fields.figure("memory") if "memory" in fields else None,
         or_shorter=fields.text("or_shorter", default="no", known=("no", "yes")) == "yes",
-        tables=fields.text("tables", default="no", known=("no", "yes")) == "yes",
+        tables=tables,
     )
 
 

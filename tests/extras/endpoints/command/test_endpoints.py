@@ -1,10 +1,13 @@
 """`certree endpoints`."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+import certree.api as ct
+from certree.extras.endpoints.model.endpoint import load_endpoint
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of
 
@@ -42,9 +45,8 @@ def test_an_all_to_all_and_a_schedule_file(tmp_path):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (("--size", "64KiB", "--lifo"), "lifo of one collective is for messages alone"),
         (("--size", "64KiB", "--ways", "1"), "ways is for messages alone"),
-        (("--size", "64KiB", "--size", "64KiB", "--bounded"), "bounded is for messages alone"),
+        (("--size", "64KiB", "--size", "64KiB", "--without", "spare"), "without is for messages alone"),
         (("--size", "128MiB"), "flits on links take long in tables, which run unasked up to 33,554,432"),
     ],
 )
@@ -58,6 +60,19 @@ def test_messages_where_tables_do_not_run(more, reason):
         assert f"not tables: {reason}" in certree(*asked).out
         assert_bad_input(certree(*asked, "--program", "tables"), f"no run of tables: {reason}")
     assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "joint runs tables next to messages")
+
+
+@pytest.mark.parametrize("program", ["tables", "messages"])
+def test_shares_of_memory_bound_both_programs(program):
+    """As parameters whose buses are that slow; one collective has one order, so that the latest first changes nothing."""
+    asked = ("endpoints", "ace-torus:2x2x1", "--size", "64KiB", "--system", "ace", "--program", program)
+    free, bounded = json_of(*asked)["systems"][0], json_of(*asked, "--bounded")["systems"][0]
+    assert free["cycles"] < bounded["cycles"]
+    ace = load_endpoint("ace")
+    slow = replace(ace, buses=replace(ace.buses, memory_bytes_per_second=ace.buses.memory_bytes_per_second / 20))
+    (run,) = ct.endpoints("ace-torus:2x2x1", payloads=["64KiB"], systems=["ace"], endpoint=slow, program=program).results
+    assert (str(run.occupancy["memory_bus"]), run.cycles) == (bounded["occupancy"]["memory_bus"], bounded["cycles"])
+    assert json_of(*asked, "--lifo")["systems"][0] == free
 
 
 def test_two_collectives_the_latest_first():
