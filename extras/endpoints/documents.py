@@ -28,7 +28,7 @@ DOCUMENTS["bound"] += "\nendpoint?: endpoint_bound"
 DOCUMENTS |= {
     "endpoints": """
         topology collective endpoint: text
-        method no_tables: text?
+        method no_tables no_routers: text?
         ways: count?
         payloads: [payload]
         systems: [system]

@@ -11,7 +11,13 @@ PARTS |= {
         collectives bytes: count
         busy_seconds utilization: rational
         """,
-    "alternative": "change: text\niteration_seconds saved: rational?\nreason? program?: text\nno_tables?: text?\nestimate?: bool",
+    "alternative": """
+        change: text
+        iteration_seconds saved: rational?
+        reason? program?: text
+        no_tables? no_routers?: text?
+        estimate?: bool
+        """,
 }
 DOCUMENTS |= {
     "train": """
@@ -19,7 +25,7 @@ DOCUMENTS |= {
         system: text?
         methods: {text}
         pieces iterations: count
-        program no_tables: text?
+        program no_tables no_routers: text?
         overlap shared joint estimate: bool
         seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
         iteration_ends: [rational]

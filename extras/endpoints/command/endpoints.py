@@ -87,6 +87,7 @@ def endpoints_command(
         "ways": None if all(result.tables is not None for result in runs.results) else runs.choices.ways,
         "endpoint": endpoint.name,
         "no_tables": runs.no_tables,
+        "no_routers": runs.no_routers,
         "systems": [endpoint_report(result) | _joint_report(runs.joint.get(result.system)) for result in runs.results],
     }
     show(document, endpoint_words, as_json=as_json, then=("model-check", "trace", trace, source) if trace else ())
@@ -153,6 +154,8 @@ def endpoint_words(report: dict[str, Any]) -> str:
     lines = [f"{report['collective']} of {where}, endpoints {one_line(report['endpoint'])}"]
     if report["no_tables"] is not None:
         lines.append(f"  messages, without routers, not tables: {report['no_tables']}")
+    if report["no_routers"] is not None:
+        lines.append(f"  tables on lanes, without routers: {report['no_routers']}")
     many = len(report["payloads"]) > 1
     for run in report["systems"]:
         lines += _table_lines(run, many) if run["program"] == "tables" else _system_lines(run, many)

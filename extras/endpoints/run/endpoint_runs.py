@@ -16,7 +16,7 @@ from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
-from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, results_together, too_long
+from certree.extras.endpoints.run.tables.joint_results import results_of_tables, results_together, why_lanes
 from certree.extras.endpoints.run.tables.together import run_together
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import InputError, UnsupportedError
@@ -40,8 +40,8 @@ DEFAULT_BYTES = 16 << 20
 class EndpointRuns(Shown):
     """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each.
 
-    `no_tables`: why messages ran where tables could have. `joint`: where it was asked for next to messages, by system the run of
-    tables in the joint machine, or why there is none."""
+    `no_tables`: why messages ran where tables could have. `no_routers`: why tables ran on lanes, without routers. `joint`: where it
+    was asked for next to messages, by system the run of tables in the joint machine, or why there is none."""
 
     schedule: Schedule
     method: str
@@ -51,6 +51,7 @@ class EndpointRuns(Shown):
     results: tuple[EndpointResult, ...]
     joint: Mapping[str, Run | str] = field(default_factory=dict)
     no_tables: str | None = None
+    no_routers: str | None = None
 
     def title(self) -> str:
         """The collective, the network and the method."""
@@ -126,7 +127,8 @@ def endpoints(
     program : {"auto", "tables", "messages"}
         "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
         "messages" have ways, ports and phases, and links alone; "auto": tables where all systems have them, where that takes
-        seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
+        seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`. Where it takes
+        long through routers but not on lanes, tables run on lanes, with the reason in `no_routers`.
     progress, tell : callable
         Receive a line now and then.
 
@@ -170,18 +172,18 @@ def endpoints(
     left_out = {rule.replace("-", "_"): False for rule in without}
     choices = Choices(ways=ways or made.ways, lifo=lifo, **left_out)
     of_messages = {"ways": ways, "without": without}
-    no_tables = None
+    no_tables = no_routers = None
     if program != "messages" and not joint:
         try:
             _require_tables_know(of_messages | {"the trace of chunks": trace})
             every = [joint_tables(made.schedule, machine, payload.size) for payload in asked]
-            if program == "auto" and (words := too_long(sum(hops_of(one, machine, chosen) for one in every))) is not None:
-                raise UnsupportedError(words)
+            no_routers = why_lanes(every, machine, chosen) if program == "auto" else None
+            lanes = no_routers is not None
             if len(asked) == 1:
-                done = results_of_tables(every[0], machine, chosen, progress, start=asked[0].start)
+                done = results_of_tables(every[0], machine, chosen, progress, start=asked[0].start, without_routers=lanes)
             else:
-                done = results_together(made.schedule, machine, chosen, asked, progress, lifo=lifo)
-            return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)
+                done = results_together(made.schedule, machine, chosen, asked, progress, lifo=lifo, without_routers=lanes)
+            return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done, no_routers=no_routers)
         except UnsupportedError as error:
             if program == "tables":
                 raise UnsupportedError(f"no run of tables: {error}") from None

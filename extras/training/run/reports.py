@@ -38,6 +38,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "system": settings.system if settings.timing is Timing.ENDPOINTS else None,
         "program": run.program,
         "no_tables": run.no_tables,
+        "no_routers": run.no_routers,
         "machine": settings.endpoint.name if settings.timing is Timing.ENDPOINTS and settings.endpoint else settings.machine.name,
         "methods": {kind: _method(run, kind) for kind in kinds},
         "order": str(settings.order),
@@ -121,8 +122,9 @@ def _alternative(run: TrainingRun, number: int) -> dict[str, Any]:
     each = found.seconds / run.settings.iterations
     saved = str(1 - found.seconds / run.seconds)
     document = {"change": found.change, "iteration_seconds": str(each), "saved": saved, "estimate": found.estimate}
-    program = {} if run.program is not None or found.program is None else {"program": found.program, "no_tables": found.no_tables}
-    return document | program
+    if run.program is not None or found.program is None:
+        return document
+    return document | {"program": found.program, "no_tables": found.no_tables, "no_routers": found.no_routers}
 
 
 def training_words(report: dict[str, Any]) -> str:
@@ -138,6 +140,7 @@ def training_words(report: dict[str, Any]) -> str:
         + ("" if report["overlap"] else ", no overlap")
         + links_words(report),
         *([] if report["no_tables"] is None else [f"  messages, without routers, not tables: {report['no_tables']}"]),
+        *([] if report["no_routers"] is None else [f"  tables on lanes, without routers: {report['no_routers']}"]),
         f"  computed {one_line(report['accelerator'])}",
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),
@@ -187,6 +190,7 @@ def _alternative_words(found: dict[str, Any]) -> str:
     estimated = ", estimated" if found["estimate"] else ""
     program = f", {found['program']}" if "program" in found else ""
     why = f", not tables: {one_line(found['no_tables'])}" if found.get("no_tables") else ""
+    why += f", on lanes: {one_line(found['no_routers'])}" if found.get("no_routers") else ""
     return f"    {one_line(found['change'])}: {seconds_words(found['iteration_seconds'])}, {words}{estimated}{program}{why}"
 
 

@@ -82,7 +82,7 @@ def train(
         The system and the parameters of endpoints.
     program : {"auto", "tables", "messages"}
         What runs on endpoints: tables on the joint machine, messages, or tables where the run and all its changes have them and
-        none takes long (`no_tables` of the run says why not).
+        none takes long (`no_tables` of the run says why not), on lanes where they take long through routers (`no_routers`).
     machine
         As in `synthesize`.
     iterations : int
@@ -172,11 +172,11 @@ def train(
     return _told(*on_one_program(settings, ran))
 
 
-def _told(run: TrainingRun, no_tables: str | None) -> TrainingRun:
-    """The run with the reason for messages: its own, or where it has no endpoints that of its changes which have."""
+def _told(run: TrainingRun, no_tables: str | None, no_routers: str | None) -> TrainingRun:
+    """The run with the reason for lanes or messages: its own, or where it has no endpoints that of its changes which have."""
     if run.program is not None:
-        return replace(run, no_tables=no_tables)
-    told = (one if one.program is None else replace(one, no_tables=no_tables) for one in run.alternatives)
+        return replace(run, no_tables=no_tables, no_routers=no_routers)
+    told = (one if one.program is None else replace(one, no_tables=no_tables, no_routers=no_routers) for one in run.alternatives)
     return replace(run, alternatives=tuple(told))
 
 

@@ -14,7 +14,7 @@ from certree.extras.training.model.queue import Shared
 from certree.extras.training.model.training import Training
 from certree.extras.training.model.training import train as run_training
 from certree.extras.training.model.workload import Act, Communication
-from certree.extras.training.run.settings import Settings, Timing
+from certree.extras.training.run.settings import AUTO, LANES, Settings, Timing
 from certree.extras.training.run.table_times import NoTablesError
 from certree.extras.training.run.timers import Known, Timers
 from certree.models.common.extras import provided
@@ -28,7 +28,7 @@ Found = TypeVar("Found")
 @dataclass(frozen=True)
 class Alternative:
     """What-if: the run with one `change`; a `reason` where it cannot be. `estimate`, `program`: as of `TrainingRun`, and
-    `no_tables`, where that run itself has none."""
+    `no_tables` and `no_routers`, where that run itself has none."""
 
     change: str
     seconds: Fraction | None
@@ -36,6 +36,7 @@ class Alternative:
     estimate: bool = False
     program: str | None = None
     no_tables: str | None = None
+    no_routers: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Slowest:
 class TrainingRun(Shown):
     """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `timers`: what timed its
     collectives. `estimate`: with joint links, collectives of several groups were under way that did not start together, so that no
-    joint schedule has their times. `no_tables`: on endpoints, why messages ran where tables could have."""
+    joint schedule has their times. `no_tables`: on endpoints, why messages ran where tables could have; `no_routers`: why tables
+    ran on lanes, without routers."""
 
     picture: ClassVar[str | None] = "timeline of a training run"
 
@@ -62,6 +64,7 @@ class TrainingRun(Shown):
     alternatives: tuple[Alternative, ...] = ()
     estimate: bool = False
     no_tables: str | None = None
+    no_routers: str | None = None
     timers: Timers | None = field(default=None, compare=False)
 
     @cached_property
@@ -135,15 +138,20 @@ def timeline(run: TrainingRun) -> str:
     return training_picture(run.training, f"{run.title()}: {seconds_words(run.iteration_seconds)} an iteration")
 
 
-def on_one_program(settings: Settings, work: Callable[[str], Found]) -> tuple[Found, str | None]:
-    """(what `work` returns for one program of endpoints, why that is not tables), so that runs which are compared have the same
-    one: where the settings say "auto" tables, or, if one of the runs has none, messages for all."""
-    if settings.program != "auto":
-        return work(settings.program), None
+def on_one_program(settings: Settings, work: Callable[[str], Found]) -> tuple[Found, str | None, str | None]:
+    """(what `work` returns for one program of endpoints, `no_tables`, `no_routers`), so that runs which are compared have the same
+    one. Where the settings say "auto" these are tables; where they take long for all runs together, tables on LANES; where one run
+    has none, or these take long, messages."""
+    if settings.program != AUTO:
+        return work(settings.program), None, None
     try:
-        return work("auto"), None
+        return work(AUTO), None, None
     except NoTablesError as error:
-        return work("messages"), str(error)
+        no_routers = str(error)
+    try:
+        return work(LANES), None, no_routers
+    except NoTablesError as error:
+        return work("messages"), str(error), None
 
 
 def run_settings(settings: Settings, known: Known | None = None, progress: Tell = silent) -> TrainingRun:

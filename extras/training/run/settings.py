@@ -23,6 +23,10 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_kind, parse_members
 
 AUTO = "auto"
+#: tables without routers, where they were not asked for: what runs on endpoints next to PROGRAMS
+LANES = "lanes"
+#: programs that a run may leave for another one, with a reason
+UNASKED = (AUTO, LANES)
 _SCALED = ("link_latency_cycles", "router_cycles", "ni_cycles", "ni_issue_cycles", "ni_start_cycles")
 
 
@@ -64,9 +68,9 @@ def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
 class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `groups`: the network of
     a group, or the endpoints of the whole one that it has, of one group of ranks or of several; `flow`, in simulations:
-    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives; `program`, of PROGRAMS: what runs there.
-    `measured`: (bytes, seconds) of all-reduces, ascending, for the timing of that name. `together`: by tables, as where collectives
-    may meet (`may_meet`), since this is so in a run that it is compared with."""
+    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives; `program`, of PROGRAMS, or LANES: what runs
+    there. `measured`: (bytes, seconds) of all-reduces, ascending, for the timing of that name. `together`: by tables, as where
+    collectives may meet (`may_meet`), since this is so in a run that it is compared with."""
 
     workload: Workload
     topology: Topology

@@ -19,7 +19,7 @@ from certree.extras.joint.model.collective_list import Entry as JointEntry
 from certree.extras.sweeps.tuning.curve import cycles_at
 from certree.extras.training.model.queue import Order, Queue, Server, Shared, Together
 from certree.extras.training.model.workload import Communication, Loop
-from certree.extras.training.run.settings import AUTO, Settings, Timing
+from certree.extras.training.run.settings import AUTO, LANES, UNASKED, Settings, Timing
 from certree.extras.training.run.table_times import NoTablesError, Single, TableTimes, WrongDataError
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
@@ -90,13 +90,14 @@ class Timers:
         settings, endpoint = self.settings, self.endpoint
         if settings.timing is not Timing.ENDPOINTS or settings.program == "messages" or endpoint is None or settings.system is None:
             return None
-        key = str(endpoint), settings.system, settings.without_routers
-        found = TableTimes(endpoint, endpoint.system(settings.system), settings.without_routers)
+        without_routers = settings.without_routers or settings.program == LANES
+        key = str(endpoint), settings.system, without_routers
+        found = TableTimes(endpoint, endpoint.system(settings.system), without_routers)
         return self._known.tables.setdefault(key, found)
 
     def require_tables(self) -> None:
         """Where tables run unasked, NoTablesError unless all different collectives together take no longer than tables may."""
-        if self._tables is not None and self.settings.program == "auto" and not self.settings.speeds.free:
+        if self._tables is not None and self.settings.program in UNASKED and not self.settings.speeds.free:
             try:
                 every = (self._single(found) for found in self.settings.workload.communications())
                 self._tables.require_short(every, meet=self.settings.may_meet)
@@ -260,7 +261,7 @@ class Timers:
                 every = [(begin, self._single(found)) for begin, found in asked]
                 return self._tables.ends(every, together=self.settings.may_meet, lifo=self.settings.order is Order.LIFO)
             except UnsupportedError as error:
-                if self.settings.program == "auto":
+                if self.settings.program in UNASKED:
                     raise NoTablesError(str(error)) from None
                 raise UnsupportedError(f"no run of tables: {error}") from None
         settings, endpoint, first = self.settings, self.endpoint, asked[0][1]

@@ -88,10 +88,24 @@ def too_long(hops: int, *, without_routers: bool = False) -> str | None:
     most = MOST_HOPS_OF_LANES if without_routers else MOST_HOPS
     if hops <= most:
         return None
+    if without_routers:
+        return f"{hops // OF_MESSAGE:,} messages on links take long in tables, which run unasked up to {most // OF_MESSAGE:,}"
     return (
-        f"{hops:,} flits on links take long in tables, which run unasked up to {most:,}, a message counted as {OF_MESSAGE} "
+        f"{hops:,} flits on links take long through routers, which run unasked up to {most:,}, a message counted as {OF_MESSAGE} "
         "flits more"
     )
+
+
+def why_lanes(every: Sequence[Tables], endpoint: Endpoint, systems: Sequence[System]) -> str | None:
+    """Why runs of all these `joint_tables` go on lanes alone where nobody asked for them: through routers they take long; None
+    where they do not. UnsupportedError where they take long on lanes, too."""
+    through, lanes = (
+        too_long(sum(hops_of(one, endpoint, systems, without_routers=alone) for one in every), without_routers=alone)
+        for alone in (False, True)
+    )
+    if through is not None and lanes is not None:
+        raise UnsupportedError(lanes)
+    return through
 
 
 def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System, ends: tuple[int, ...] | None = None) -> EndpointResult:

@@ -7,6 +7,7 @@ import pytest
 
 from certree.api import endpoints, topology
 from certree.extras.endpoints.run import endpoint_runs as runs_of_endpoints
+from certree.extras.endpoints.run.tables import joint_results
 from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, joint_tables, require_links, run_joint
 from certree.extras.endpoints.run.tables.joint_results import hops_of, too_long
 from certree.models.common.errors import UnsupportedError
@@ -74,7 +75,25 @@ def test_short_chunks_take_long() -> None:
     assert "flits on links take long" in words
     assert too_long(1 << 25) is None
     assert too_long(1 << 24, without_routers=True) is None
-    assert "up to 16,777,216" in str(too_long((1 << 24) + 1, without_routers=True))
+    assert "up to 4,194,304" in str(too_long((1 << 24) + 1, without_routers=True))
+
+
+def test_lanes_where_routers_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same machine without routers, and why; messages only where lanes take long, too."""
+    schedule = _made("hierarchical", "ace-torus:2x2x2", "all-reduce")
+    for payloads in (["256KiB"], ["256KiB", "64KiB"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(joint_results, "MOST_HOPS", 0)
+            short = endpoints(schedule, payloads=payloads, systems=["ace"])
+            assert "take long through routers, which run unasked up to 0" in str(short.no_routers)
+            assert (short.no_tables, str(short.results[0].tables.engine)) == (None, "fast")
+            patch.setattr(joint_results, "MOST_HOPS_OF_LANES", 0)
+            long = endpoints(schedule, payloads=payloads, systems=["ace"])
+            assert "messages on links take long in tables, which run unasked up to 0" in str(long.no_tables)
+            assert (long.no_routers, long.results[0].tables) == (None, None)
+        asked = endpoints(schedule, payloads=payloads, systems=["ace"])
+        assert (asked.no_routers, str(asked.results[0].tables.engine)) == (None, "flit")
+        assert abs(short.results[0].cycles - asked.results[0].cycles) < asked.results[0].cycles / 10
 
 
 def test_a_schedule_is_lowered_once_for_all_systems(monkeypatch: pytest.MonkeyPatch) -> None:

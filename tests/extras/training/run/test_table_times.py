@@ -127,7 +127,16 @@ def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> No
     assert trained(1 << 12, program="auto", without_routers=True).program == "tables"
     monkeypatch.setattr(table_times, "too_long", lambda total, *, without_routers: f"{total} are too many")
     told = trained(1 << 12)
-    assert (told.program, told.no_tables) == ("messages", f"1 different collective: {hops[1]} are too many")
+    assert (told.program, told.no_routers) == ("messages", None)
+    assert re.fullmatch(r"1 different collective: \d+ are too many", str(told.no_tables))
+    monkeypatch.setattr(
+        table_times, "too_long", lambda total, *, without_routers: None if without_routers else f"{total} are too many"
+    )
+    told, lanes = trained(1 << 20), trained(1 << 20, without_routers=True)
+    assert (told.program, told.no_tables, lanes.no_routers) == ("tables", None, None)
+    assert "are too many" in str(told.no_routers)
+    assert told.seconds == lanes.seconds
+    monkeypatch.setattr(table_times, "too_long", lambda total, *, without_routers: f"{total} are too many")
     assert trained(1 << 12, program="tables").program == "tables"
     assert trained(1 << 12, what_if=["communication=free"], program="messages").alternatives[0].seconds is not None
 
@@ -138,11 +147,11 @@ def test_lanes_alone() -> None:
 
 
 def test_a_change_to_endpoints_says_what_ran() -> None:
-    """The run itself has no endpoints, so the reason for messages is that of the change."""
+    """The run itself has no endpoints, so the reason for lanes is that of the change."""
     found = ct.train("astra-resnet50", "ace-torus:2x2x2", iterations=1, method="ring", what_if=["system=ace"])
     (changed,) = found.alternatives
-    assert (found.program, found.no_tables, changed.program) == (None, None, "messages")
-    assert re.match(r"54 collectives: [\d,]+ flits on links take long in tables", str(changed.no_tables))
+    assert (found.program, found.no_routers, changed.program, changed.no_tables) == (None, None, "tables", None)
+    assert re.match(r"54 collectives: [\d,]+ flits on links take long through routers", str(changed.no_routers))
     words = training_words(training_document(found)).splitlines()
-    assert [line for line in words if "not tables" in line] == [words[-1]]
+    assert [line for line in words if "on lanes" in line] == [words[-1]]
     assert "system=ace: " in words[-1]
