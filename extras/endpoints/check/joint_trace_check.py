@@ -22,6 +22,7 @@ from certree.extras.endpoints.model.named_system import NamedSystem
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.check.traces.traced_steps import check_steps
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import Opened
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.tables import Tables
 from certree.models.traces.lines import trace_lines
@@ -44,12 +45,8 @@ class _Program:
 
 
 def first_line(path: Path) -> bytes:
-    """The first line of a file, up to 4 KiB of it; empty where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return file.readline(4096)
-    except OSError:
-        return b""
+    """The first line of a file, unzipped where its name ends in .gz; empty where it cannot be read."""
+    return Opened(path).start.partition(b"\n")[0]
 
 
 def is_joint_trace(path: Path) -> bool:

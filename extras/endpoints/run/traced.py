@@ -1,6 +1,8 @@
 """Traces of `endpoints`, and of `simulate --endpoint`, in `model-check trace`."""
 
+import contextlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from certree.extras.endpoints.model.named_system import NamedSystem
 from certree.extras.endpoints.model.whole_trace import WholeTrace, is_whole_trace, load_whole_trace
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
 from certree.extras.tla.check.model_runs import ModelResult, not_checked
 from certree.extras.tla.check.traces.interfaces import RUNS, check_trace
@@ -57,23 +60,38 @@ def checked_tables(asked: Asked) -> list[ModelResult]:
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
-    has_engines, found = is_joint_trace(trace), []
-    model = endpoint_of_runs(
-        asked.names[1] if len(asked.names) > 1 else "ace" if has_engines else "baseline", asked.endpoint_params or "ace"
-    )
-    if (model.system.runs is Runs.ENGINE) != has_engines:
-        raise InputError(
-            f"{trace}: {'events of engines' if has_engines else 'no events of engines'}; system {model.name} is another"
-        )
+    name = asked.names[1] if len(asked.names) > 1 else "ace" if is_joint_trace(trace) else "baseline"
     if asked.run not in (None, *RUNS):
         raise InputError(unknown_name("run mode", asked.run, RUNS))
+    return _with_endpoints(asked, name, asked.run or RUNS[0], tables, trace)[0]
+
+
+def _with_endpoints(asked: Asked, name: str, run: str, tables: Tables, messages: Path) -> tuple[list[ModelResult], Tables]:
+    """The results on the engines, where the system of that name has some, and on interfaces; and the tables that ran, as cut."""
+    has_engines, model = is_joint_trace(messages), endpoint_of_runs(name, asked.endpoint_params or "ace")
+    if (model.system.runs is Runs.ENGINE) != has_engines:
+        raise InputError(
+            f"{messages}: {'events of engines' if has_engines else 'no events of engines'}; system {model.name} is another"
+        )
     if model.cut is None:
         _refuse_idle(asked, has_engines=has_engines)
-    tables = in_iterations(tables, model, asked.run or RUNS[0])
-    require_messages(trace, tables)
-    if has_engines:
-        found.append(_engines(trace, tables, NamedSystem(model.name, model.endpoint, model.system), asked.time_limit))
-    return [*found, _interfaces(trace, tables, asked.time_limit)]
+    every = _may_have_run(tables, model, run)
+    require_messages(messages, every[0])
+    named = NamedSystem(model.name, model.endpoint, model.system)
+    found = [_engines(messages, every[0], named, asked.time_limit)] if has_engines else []
+    interfaces, ran = _interfaces(messages, every, asked.time_limit)
+    return [*found, interfaces], ran
+
+
+def _may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Tables]:
+    """The tables as the system cuts them; of one that is ideal, which may have kept the order of another system, also as that one
+    does, where iterations begin in other steps."""
+    found = [in_iterations(tables, model, mode)]
+    if model.system.runs is Runs.IDEAL and model.cut is not None and model.cut.period is None:
+        for other in model.endpoint.systems:
+            with contextlib.suppress(UnsupportedError):  # it runs nothing whose order could be kept
+                found.append(in_iterations(tables, replace(model, system=other), mode))
+    return list({one.period: one for one in reversed(found)}.values())[::-1]
 
 
 def _refuse_idle(asked: Asked, *, has_engines: bool) -> None:
@@ -110,17 +128,10 @@ def checked_whole(asked: Asked) -> list[ModelResult]:
 def _of_whole(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path, flits: Path) -> list[ModelResult]:
     """The results on its two traces; what is wrong with a line names the file, and the line among those of its kind."""
     try:
-        named = None
-        if whole.endpoint is not None:
-            model = endpoint_of_runs(whole.endpoint, asked.endpoint_params or "ace")
-            tables = in_iterations(tables, model, whole.run)
-            named = NamedSystem(whole.endpoint, model.endpoint, model.system)
-        if named is None:
+        if whole.endpoint is None:
             found = [_interfaces_alone(asked, whole, tables, messages)]
         else:
-            require_messages(messages, tables)
-            found = [] if named.system.runs is not Runs.ENGINE else [_engines(messages, tables, named, asked.time_limit)]
-            found.append(_interfaces(messages, tables, asked.time_limit))
+            found, tables = _with_endpoints(asked, whole.endpoint, whole.run, tables, messages)
         routers = check_schedule_flits(load_flit_trace(flits), tables, whole.framing, asked.trace, time_limit=asked.time_limit)
     except InputError as error:
         words = str(error).replace(str(messages), f"{asked.trace}, messages").replace(str(flits), f"{asked.trace}, routers")
@@ -147,14 +158,21 @@ def _engines(trace: Path, tables: Tables, named: NamedSystem, time_limit: float)
         return not_checked(f"endpoints {named.text}", str(error).replace(f"{trace}: ", "").removeprefix("events of engines: "))
 
 
-def _interfaces(trace: Path, tables: Tables, time_limit: float) -> ModelResult:
-    """The result on interfaces with endpoints, and how many messages keep the order of uses, which is checked without TLC, too."""
-    count = require_uses(trace, tables)
+def _interfaces(trace: Path, every: Sequence[Tables], time_limit: float) -> tuple[ModelResult, Tables]:
+    """The result on interfaces with endpoints, and how many messages keep the order of uses, which is checked without TLC, too;
+    and the tables of which the run is a behaviour, otherwise the first ones."""
+    count, ran = require_uses(trace, every[0]), every[0]
     try:
-        result = check_interface_trace(trace, tables, time_limit)
+        result = check_interface_trace(trace, ran, time_limit)
+        for other in every[1:]:
+            if result.as_expected:
+                break
+            again = check_interface_trace(trace, other, time_limit)
+            result, ran = (again, other) if again.as_expected else (result, ran)
     except UnsupportedError as error:
         result = not_checked("interfaces with endpoints", str(error).removeprefix("interfaces with endpoints: "))
-    return replace(result, message=f"{result.message}; order of uses: checked, {count} messages behind earlier uses of their cells")
+    told = replace(result, message=f"{result.message}; order of uses: checked, {count} messages behind earlier uses of their cells")
+    return told, ran
 
 
 _OF_TABLES = Takes(

@@ -138,7 +138,7 @@ def test_iterations_that_share_work_cells(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    schedule, trace = tmp_path / "s.json", tmp_path / "t.jsonl"
+    schedule, trace = tmp_path / "s.json", tmp_path / "t.jsonl.gz"
     certree("synthesize", "ring:3", "--method", "ring", "--size", "192B", "-o", schedule)
     certree("simulate", schedule, "--run", "paced", "--endpoint", "baseline", "--trace", trace)
     done = certree("model-check", "trace", trace, schedule)
@@ -150,6 +150,16 @@ def test_the_command(tmp_path: Path) -> None:
         (["--run", "paced"], "only tables that the system cuts into chunks depend on the mode of the run"),
     ):
         assert_bad_input(certree("model-check", "trace", trace, schedule, *more), words)
+
+
+def test_ideal_may_have_kept_the_order_of_another_system(tmp_path: Path) -> None:
+    """Its iterations then begin in the steps of that one: here an engine, whose SRAM holds two of them."""
+    schedule, trace, system = tmp_path / "s.json", tmp_path / "t.jsonl", "ideal:chunk=192B:sram=768B"
+    certree("synthesize", "ring:3", "--method", "ring", "--size", "768B", "-o", schedule)
+    certree("simulate", schedule, "--run", "paced", "--endpoint", f"{system}:period=2", "--trace", trace)
+    asked = ("model-check", "trace", trace, schedule, "--run", "paced")
+    assert certree(*asked, system).code == 0
+    assert certree(*asked, f"{system}:period=1").code == 1
 
 
 def test_a_slotted_run_in_chunks(tmp_path: Path) -> None:

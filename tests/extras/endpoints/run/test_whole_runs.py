@@ -81,6 +81,17 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert_bad_input(certree("model-check", "trace", path), "a trace of a whole run takes the tables")
 
 
+@pytest.mark.parametrize(("ran", "stated"), [("ace", "baseline"), ("baseline", "ace")])
+def test_a_system_that_is_another_one(ran: str, stated: str, tmp_path: Path) -> None:
+    """Engines would not be checked where the first line names a system without, and parameters have no effect there."""
+    path = traced(tmp_path, ran)
+    if ran == "baseline":
+        asked = ("model-check", "trace", path, tmp_path / "s.json", "--endpoint-params", "ace")
+        assert_bad_input(certree(*asked), "no events of engines, to which --endpoint-params could apply")
+    path.write_text(path.read_text().replace(f'"endpoint":"{ran}"', f'"endpoint":"{stated}"', 1))
+    assert_bad_input(certree("model-check", "trace", path, tmp_path / "s.json"), f"system {stated} is another")
+
+
 @pytest.mark.parametrize(
     ("endpoint", "names"),
     [
