@@ -137,8 +137,7 @@ def simulate_command(
     _require_fitting(context, engine)
     _require_endpoint(context)
     if engine == Engine.FLOW:
-        code: int = provided("engine flow")(path, size, model, reading, as_json=as_json)
-        return code
+        return int(provided("engine flow")(path, size, model, reading, as_json=as_json))
     if after is not None:
         return _switch(context, path, after, as_json=as_json)
     for path_of_trace in (trace, trace_flits):
@@ -147,7 +146,8 @@ def simulate_command(
     expected = _expected_cycles(source) if run == "slotted" else None
     if trace is not None:
         messages, length = expected_size(source.schedule, trace, has_endpoints=_has_endpoints(context))
-        note(f"a trace of {messages:,} messages, about {length / 10**6:,.1f} MB" + " before compression" * (trace.suffix == ".gz"))
+        of = " before compression" * (trace.suffix == ".gz") + " for each chunk" * (":chunk=" in str(context.params["endpoint"]))
+        note(f"a trace of {messages:,} messages, about {length / 10**6:,.1f} MB{of}")
     with working("simulating") as tell:
         result = simulate(
             source, run=run, engine=engine, flow=flow, longest_wait=longest_wait, trace=trace, trace_flits=trace_flits, force=force,

@@ -190,12 +190,12 @@ class TableEndpoints(EndpointModel):
         whole = max(1, load + result)
         sram = self.endpoint.engine.sram_bytes
         rooms, sizes = [sram * load // whole, sram * result // whole], [max(load, result), result]
+        shorter = f"cut the message into chunks ({self.system.name}:chunk=SIZE)" if self.cut is None else "take shorter chunks"
         for number, (room, size) in enumerate(zip(rooms, sizes, strict=True), 1):
             if size > room:
                 raise UnsupportedError(
                     f"an iteration of the tables takes {size} bytes in partition {number} of 2, which has {room} of the {sram} "
-                    f"bytes of SRAM of {self.endpoint.name}: cut the message into chunks ({self.system.name}:chunk=SIZE), or make "
-                    "the SRAM larger"
+                    f"bytes of SRAM of {self.endpoint.name}: {shorter}, or make the SRAM larger"
                 )
         return rooms, sizes
 

@@ -166,7 +166,8 @@ def test_a_slotted_run_in_chunks(tmp_path: Path) -> None:
     """Tables are cut for the mode of the run, slotted by default; those of a paced one are others."""
     schedule, trace = tmp_path / "s.json", tmp_path / "t.jsonl"
     certree("synthesize", "ring:3", "--method", "ring", "--size", "12KiB", "-o", schedule)
-    certree("simulate", schedule, "--run", "slotted", "--endpoint", "baseline:chunk=4KiB", "--trace", trace)
+    ran = certree("simulate", schedule, "--run", "slotted", "--endpoint", "baseline:chunk=4KiB", "--trace", trace)
+    assert "a trace of 12 messages, about 0.0 MB for each chunk" in ran.err
     asked = "model-check", "trace", trace, schedule, "baseline:chunk=4KiB"
     assert certree(*asked).code == 0
     assert certree(*asked, "--run", "paced").code == 1
