@@ -97,3 +97,13 @@ def test_delays_of_tables():
     }
     assert "chunk queuing: ace, tables less than baseline, tables by" not in named
     assert 0 < Fraction(cells["bus congestion: ace, tables less than baseline, tables by", at]["ours"]) < 1
+
+
+@pytest.mark.parametrize("name", ["ace-fig9", "ace-fig10", "ace-fig12", "ace-fig13"])
+def test_tables_of_all_platforms(name):
+    """The networks and payloads are those of the target of messages, and its first cells those of the one with both programs."""
+    alone, messages = load_target(f"{name}-tables").experiment, load_target(name).experiment
+    assert (alone.networks, alone.sizes, alone.collective) == (messages.networks, messages.sizes, messages.collective)
+    assert all(line.tables for line in alone.lines)
+    (joint,) = (line for line in load_target(f"{name}-joint").experiment.lines if line.name == "ace, tables")
+    assert [replace(line, name=joint.name) for line in alone.lines if line.name == "ace"] == [joint]
