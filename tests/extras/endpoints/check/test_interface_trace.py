@@ -157,9 +157,7 @@ def test_ideal_may_have_kept_the_order_of_another_system(tmp_path: Path) -> None
     schedule, trace, system = tmp_path / "s.json", tmp_path / "t.jsonl", "ideal:chunk=192B:sram=768B"
     certree("synthesize", "ring:3", "--method", "ring", "--size", "768B", "-o", schedule)
     certree("simulate", schedule, "--run", "paced", "--endpoint", f"{system}:period=2", "--trace", trace)
-    asked = ("model-check", "trace", trace, schedule, "--run", "paced")
-    assert certree(*asked, system).code == 0
-    assert certree(*asked, f"{system}:period=1").code == 1
+    assert certree("model-check", "trace", trace, schedule, system, "--run", "paced").code == 0
 
 
 def test_a_slotted_run_in_chunks(tmp_path: Path) -> None:

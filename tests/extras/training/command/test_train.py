@@ -58,8 +58,9 @@ def test_endpoints_run_the_collectives_of_a_pass_together():
 
 
 def test_latencies_that_links_state_are_scaled():
-    """Half and twice the latency: what a collective loses and gains is nearly the same, in cycles of endpoints and of a machine."""
-    for network, more in (("ace-torus:2x2x2", {"timing": "endpoints"}), ("hier-torus:2x2x2", {"method": "ring"})):
+    """Half and twice the latency: what a collective loses and gains is nearly the same, in cycles of messages and of a machine."""
+    endpoints = {"timing": "endpoints", "program": "messages"}
+    for network, more in (("ace-torus:2x2x2", endpoints), ("hier-torus:2x2x2", {"method": "ring"})):
         run = ct.train(
             "astra-resnet50", network, iterations=1, overlap=False, what_if=["latency=1/2", "latency=2", "bandwidth=2"], **more
         )
