@@ -75,7 +75,7 @@ def _with_endpoints(asked: Asked, name: str, run: str, tables: Tables, messages:
         )
     if model.cut is None:
         _refuse_idle(asked, has_engines=has_engines)
-    every = _may_have_run(tables, model, run)
+    every = may_have_run(tables, model, run)
     require_messages(messages, every[0])
     named = NamedSystem(model.name, model.endpoint, model.system)
     found = [_engines(messages, every[0], named, asked.time_limit)] if has_engines else []
@@ -83,7 +83,7 @@ def _with_endpoints(asked: Asked, name: str, run: str, tables: Tables, messages:
     return [*found, interfaces], ran
 
 
-def _may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Tables]:
+def may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Tables]:
     """The tables as the system cuts them; of one that is ideal, which may have kept the order of another system, also as that one
     does, where iterations begin in other steps."""
     found = [in_iterations(tables, model, mode)]
@@ -91,7 +91,7 @@ def _may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Tabl
         for other in model.endpoint.systems:
             with contextlib.suppress(UnsupportedError):  # it runs nothing whose order could be kept
                 found.append(in_iterations(tables, replace(model, system=other), mode))
-    return list({one.period: one for one in reversed(found)}.values())[::-1]
+    return [one for place, one in enumerate(found) if one.period not in [before.period for before in found[:place]]]
 
 
 def _refuse_idle(asked: Asked, *, has_engines: bool) -> None:

@@ -14,6 +14,7 @@ from certree.extras.endpoints.check.interface_trace_check import check_interface
 from certree.extras.endpoints.run.tables import table_endpoints
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.endpoints.run.traced import may_have_run
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.run.model_checks import model_check
 from certree.hw.engines.runs import Options
@@ -150,6 +151,13 @@ def test_the_command(tmp_path: Path) -> None:
         (["--run", "paced"], "only tables that the system cuts into chunks depend on the mode of the run"),
     ):
         assert_bad_input(certree("model-check", "trace", trace, schedule, *more), words)
+
+
+def test_tables_of_which_ideal_may_have_kept_the_order() -> None:
+    """Next to its own those in the steps of an engine whose SRAM holds two iterations; with a period, or of an engine, one."""
+    tables, system = tables_of("ring", "ring:3", 768), "ideal:chunk=192B:sram=768B"
+    for name, periods in ((system, [1, 2]), (f"{system}:period=2", [2]), ("ace:chunk=192B:sram=768B", [2]), ("ideal", [None])):
+        assert [one.period for one in may_have_run(tables, endpoint_of_runs(name), "paced")] == periods
 
 
 def test_ideal_may_have_kept_the_order_of_another_system(tmp_path: Path) -> None:
