@@ -10,15 +10,15 @@ A local copy keeps what its source holds for later. What reads the copy may read
 
 import numpy as np
 
-from certree.models.fine.list_jobs import NONE, Order, Ragged
+from certree.models.fine.list_jobs import NONE, Int64, Order, Ragged
 from certree.models.schedule.schedule_columns import Op
 from certree.synth._native import gates_of
 from certree.synth.fine.program import Program
 
 
-def order_of(program: Program) -> Order:
-    """The gates of a program, in C++ (`synth/native/fine/fine_gates.hpp`). O(rows log rows)."""
-    cell = np.concatenate(program.cells())
+def order_of(program: Program, cells: tuple[Int64, Int64] | None = None) -> Order:
+    """The gates of a program, or of rows with other `cells`, in C++ (`synth/native/fine/fine_gates.hpp`). O(rows log rows)."""
+    cell = np.concatenate(cells or program.cells())
     order = np.lexsort((np.concatenate((program.reads, program.writes)), cell))  # of equal stages reads go first, in their order
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1, append=-1)) if len(cell) else np.zeros(1, np.int64)
     needs, original_of, group, follows, *lists = gates_of(
