@@ -47,7 +47,8 @@ def price_of(name: str, request: Request) -> Price:
         return FREE
     work = BOOKED if entry.tier in (Tier.FINE, Tier.SMALL) else ROUTED
     found = generic_price(request, work) if entry.price is None else entry.price(request, entry.read(request))
-    return found if found == FREE else replace(found, searched=len(request.members) * len(request.topology.src))
+    searched = found.searched or len(request.members) * len(request.topology.src)
+    return found if found == FREE else replace(found, searched=searched)
 
 
 def generic_price(request: Request, work: int = 1) -> Price:
@@ -78,9 +79,7 @@ def step_price(
     rows = phases * ((len(request.members) - 1) * chunks if transfers is None else transfers) * parts
     if collective.demand is not None:
         return Price(rows, work)
-    takes_part = np.zeros(len(topology.kind), np.bool_)
-    takes_part[request.members] = True
-    lanes = int(topology.capacity[takes_part[topology.src]].sum())
+    lanes = int(topology.capacity[np.isin(topology.src, request.members)].sum())
     slots = -(-rows // max(1, lanes))
     return Price(rows, work, _least_cycles(request, phases * steps, slots, chunks * parts, delay))
 

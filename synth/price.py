@@ -7,7 +7,8 @@ LINKS = 16  # that are looked at for routes in the time of a transfer
 
 @dataclass(frozen=True)
 class Price:
-    """`transfers` that a candidate writes, `work` for each of them, and `cycles` in slots that it takes at least (0: not known)."""
+    """`transfers` that a candidate writes, `work` for each of them, and `cycles` in slots that it takes at least (0: not known);
+    `searched`: links that are looked at for routes (0: those of the network from each endpoint)."""
 
     transfers: int
     work: int = 1

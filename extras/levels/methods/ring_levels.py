@@ -20,8 +20,9 @@ WRITTEN = 32  # of a node, about, for each of those that are booked that often
 def _price(request: Request, _options: Options) -> Price:
     """About what it takes to book programs whose size hardly depends on that of the network, and to write one; with a bound below
     all others, to go before these."""
-    topology = request.topology
-    return Price(SEARCHED + WRITTEN * len(request.members), BOOKED, cycles=1) if topology.is_direct else FREE
+    if not request.topology.is_direct:
+        return FREE
+    return Price(SEARCHED + WRITTEN * len(request.members), BOOKED, cycles=1, searched=len(request.topology.src))
 
 
 @method(
