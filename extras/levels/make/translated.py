@@ -137,7 +137,7 @@ class Translated:
 
     @property
     def chunks(self) -> int:
-        """Those of the whole message."""
+        """Chunks of the whole message."""
         return self.count * len(self.pieces)
 
     def _share(self, piece: Piece) -> Int64:
