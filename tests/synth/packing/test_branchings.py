@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.synth import _native
 from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.trees import NONE
 from tests.drawn import examples
@@ -55,3 +56,14 @@ def test_the_rates_of_forestcoll_as_schedules(spec: str, kind: str, rounds_per_c
 def test_one_root(kind: str, root: int) -> None:
     """Broadcast of K chunks over four links of the root: a quarter of M/B, where a binomial tree takes at least M/B."""
     assert valid("packing", "torus:4x4", kind, message_bytes=64 << 20, root=root).bandwidth_time == Fraction(1, 4)
+
+
+def test_a_network_whose_flows_are_not_kept() -> None:
+    """A ring of 2,400 nodes: a flow to each of them would be 23 million amounts. Two branchings take both directions in part."""
+    nodes = np.arange(2400, dtype=np.int32)
+    tail, head = np.concatenate((nodes, nodes)), np.concatenate((np.roll(nodes, -1), np.roll(nodes, 1)))
+    roots = np.zeros(2, np.int32)
+    parents = _native.pack_branchings(nodes=2400, tail=tail, head=head, capacity=np.ones(4800, np.int64), roots=roots)
+    arcs = [(above, node) for row in parents.tolist() for node, above in enumerate(row) if above != NONE]
+    assert len(arcs) == len(set(arcs)) == 2 * 2399
+    assert all(nx.is_arborescence(nx.DiGraph(arcs[i * 2399 : (i + 1) * 2399])) for i in range(2))
