@@ -1,7 +1,6 @@
 """Schedules with fine slots from programs: the fastest of a few orders in which the list scheduler takes the transfers."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -23,6 +22,7 @@ from certree.synth.fine.booking import least_cycles, without_unread_copies
 from certree.synth.fine.program import Program, distinct
 from certree.synth.fine.search import Trial, rank_of, searched, tried
 from certree.synth.method import Request, require_shape
+from certree.verify.deadlock.deadlock_verdicts import refusal
 
 Int64 = NDArray[np.int64]
 
@@ -67,8 +67,8 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     few a search for better turns starts (`synth.fine.search`); what the machine does not take is passed over where there is another
     one. Within no time it is the first program.
     Programs are left out that take at least as long as the best schedule so far, that of the monitor as well, and those whose
-    messages wait for credits in routers where there is another one. UnsupportedError where none can be booked, or where the request
-    wants other numbers of chunks or steps. O(rows · hops · log rows) for each booking.
+    messages wait for credits in routers where there is another one. UnsupportedError where none can be booked, where the machine
+    takes none, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each booking.
     """
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
@@ -147,39 +147,35 @@ def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
 
 def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapping[str, Any], bar: int | None) -> Schedule:
     """The fastest of the FINALISTS that the machine takes, the first ones of `choices`; where it takes none of these, the next one
-    that it takes of up to MOST_REFUSED more; where it takes none at all, the fastest. Where messages may be late no order is looked
-    for before the machine takes the one so far. `bar`: cycles of the best schedule so far."""
+    that it takes of up to MOST_REFUSED more; UnsupportedError where it takes none at all. Where messages may be late no order is
+    looked for before the machine takes the one so far. `bar`: cycles of the best schedule so far."""
     taken: tuple[int, Schedule] | None = None
-    refused: tuple[int, Schedule] | None = None
+    reason: str | None = None
     flits = [flits_of(request, found.trial.program) for found in choices]
     may_be_late = pipeline_effect(request.topology, request.machine, min(flits), max(flits), is_far=True) is not None
     for number, found in enumerate(choices[: FINALISTS + MOST_REFUSED]):
-        is_doubtful = may_be_late or refused is not None
         if taken is not None:
             cannot_win = request.machine.ni_start_cycles + found.least >= taken[0] or found.end > choices[0].end * FAR
             if cannot_win or number >= FINALISTS:
                 continue
-        elif is_doubtful and not _is_taken(request, _finished(request, found, method, options, is_searched=False)):
-            continue
+        elif may_be_late or reason is not None:
+            unsearched = _finished(request, found, method, options, is_searched=False)
+            refused = refusal(unsearched, request.machine, request.message_bytes)
+            if refused is not None:
+                reason = reason or refused
+                continue
         known = [one for one in (bar, taken and taken[0]) if one is not None]
         made = _finished(request, found, method, options, bar=min(known, default=None))
         cycles = fine_times(made).cycles
         if taken is not None and cycles >= taken[0]:
             continue
-        if _is_taken(request, made):
+        refused = refusal(made, request.machine, request.message_bytes)
+        if refused is None:
             taken = cycles, made
-        elif refused is None or cycles < refused[0]:
-            refused = cycles, made
-    best = taken or refused
-    return best[1] if best is not None else _finished(request, choices[0], method, options, is_searched=False)
-
-
-def _is_taken(request: Request, made: Schedule) -> bool:
-    """Whether the machine takes a schedule: its routes cannot deadlock, and if messages may be late, their order is still right."""
-    with suppress(UnsupportedError):
-        request.require_runnable(made)
-        return True
-    return False
+        reason = reason or refused
+    if taken is None:
+        raise UnsupportedError(f"{method}: {reason}")
+    return taken[1]
 
 
 def _finished(

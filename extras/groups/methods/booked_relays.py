@@ -48,9 +48,8 @@ def booked_relays(request: Request, options: Options) -> Schedule:
     """
     if request.collective.members is None:
         raise UnsupportedError("booked-relays is for collectives of some endpoints; here all take part")
-    made = in_fine_slots(request, _programs(request), "booked-relays", options)
-    request.require_runnable(made)
-    return with_steiner_bound(request, made)  # `in_fine_slots` has offered it
+    made = in_fine_slots(request, _programs(request), "booked-relays", options)  # which has offered it
+    return with_steiner_bound(request, made)
 
 
 def _programs(request: Request) -> Iterator[tuple[str, Program]]:
