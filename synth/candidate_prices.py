@@ -34,7 +34,8 @@ WORTH = Fraction(101, 100)
 #: while the best schedule takes at most that many times the time bound, among up to MANY endpoints WORTH times, no candidate is
 #: built whose work is more than TIMES that of the best and half of CHEAP, times the effort
 NEAR, TIMES = Fraction(5, 4), 3
-#: work of a transfer that the list scheduler books many times, of one that meets many others on its way, and of one that meets some
+#: work of a transfer that the list scheduler books many times, of one that meets many others on its route, and of one that
+#: meets some
 BOOKED, CROWDED, ROUTED = 16, 14, 5
 #: how the reasons begin for which a candidate was not built, or built and not timed
 LEFT_OUT, NOT_TIMED = "not built: ", "not timed: "

@@ -10,7 +10,7 @@ from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind
-from certree.models.schedule.paths import link_cycles, way_of
+from certree.models.schedule.paths import link_cycles, route_of
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.table_memory import cell_addresses, cell_places, layout
 from certree.models.tables.tables import Tables
@@ -36,7 +36,7 @@ class Program:
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
         sent = self._rows.sent
         far = np.flatnonzero((sent["src"] != sent["dst"]) | (not self._rows.has_local))
-        message, pair = way_of(self._topology, sent["src"][far], sent["dst"][far], sent["route"][far], self._routes)
+        message, pair = route_of(self._topology, sent["src"][far], sent["dst"][far], sent["route"][far], self._routes)
         message = far[message]
         if (pair < 0).any():
             lost = int(message[np.argmax(pair < 0)])

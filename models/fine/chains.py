@@ -16,7 +16,7 @@ class Chains:
 
     `src`, `dst`: by row; `link`: the links of all rows in turn, of which row r has those from `begin[r]` on; `length`: by row the
     cycles on a lane; `is_last`: whether the row is the last of its chain. `lanes`, `hop`: by link, its lanes and the cycles from
-    the entry into it to the entry into the next one; `ends`: cycles at the ends of a way; `nodes`: of the network.
+    the entry into it to the entry into the next one; `ends`: cycles at the ends of a route; `nodes`: of the network.
     """
 
     src: Int32

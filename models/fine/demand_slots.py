@@ -2,7 +2,7 @@
 
 Steps of such a schedule are as long as their longest message, and tables have slots of one length. So their rows fire in fine
 slots: the transfers are taken step by step, in the order of their rows, and each leaves as soon as its chunk has come and every
-link of its way is free for it from then on. Nothing waits at routers.
+link of its route is free for it from then on. Nothing waits at routers.
 """
 
 from dataclasses import replace

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from certree.models.common.columns import flat, ranges
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.unit_rounds import in_unit_rounds
@@ -76,7 +76,7 @@ def _rounds_of(schedule: Schedule, step: NDArray[np.int32]) -> NDArray[np.int32]
     size = granules[schedule.chunk].astype(np.int64)
     np.maximum.at(rounds, step, size)
     topology = schedule.topology
-    row, pair = way_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    row, pair = route_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
     links, begin = flat(schedule.routes)
     routed = np.flatnonzero(schedule.route != DIRECT)  # over links that have names, also where several lead the same way
     which, place = ranges(begin[schedule.route[routed]], np.diff(begin)[schedule.route[routed]])

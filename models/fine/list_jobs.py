@@ -96,14 +96,14 @@ class Reserved:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Transfers to book: `src`, `dst`, whether a reduction unit `adds` what comes, and `ways`; of links the number of `lanes`,
+    """Transfers to book: `src`, `dst`, whether a reduction unit `adds` what comes, and `routes`; of links the number of `lanes`,
     those that are `parallel`, and their numbers in the network (`links`); the number of `nodes`. `holds`: what else they take, of
     resources that are numbered after the links and have their `lanes` behind those of the links (`with_credits`)."""
 
     src: NDArray[Any]
     dst: NDArray[Any]
     adds: NDArray[np.uint8]
-    ways: Sequence[tuple[int, ...]]
+    routes: Sequence[tuple[int, ...]]
     lanes: Int32
     parallel: Sequence[Sequence[int]]
     nodes: int
@@ -155,11 +155,11 @@ class Turns:
 
 @dataclass(frozen=True, eq=False)
 class Channels:
-    """Virtual channels for messages that wait: by row the `layer` of its way and a number for the `way`, -1 where it passes no
+    """Virtual channels for messages that wait: by row the `layer` of its route and a number for the `route`, -1 where it passes no
     router; `parts` channels in each of the `layers`, and the flits for which a buffer has `room`."""
 
     layer: Int32
-    way: Int32
+    route: Int32
     layers: int
     parts: int
     room: int
@@ -167,8 +167,8 @@ class Channels:
 
 @dataclass(frozen=True, eq=False)
 class Forwarded:
-    """A booking with planned waits: `wait`, cycles before each link of the ways of all rows in turn; `channel`, by row, -1 where it
-    may take any. `crowded`: how many rows have no buffer to wait in; only with 0 it is valid."""
+    """A booking with planned waits: `wait`, cycles before each link of the routes of all rows in turn; `channel`, by row, -1
+    where it may take any. `crowded`: how many rows have no buffer to wait in; only with 0 it is valid."""
 
     booked: Booked
     wait: Int64

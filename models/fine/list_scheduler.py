@@ -1,13 +1,13 @@
-"""The list scheduler: each transfer in the first cycle in which what it carries is there and all links of its way are free.
+"""The list scheduler: each transfer in the first cycle in which what it carries is there and all links of its route are free.
 
 It is in C++, `models/native/fine`. It books transfers *by events* (`ListScheduler.run`), in the order of their times, so that
 reduction units serve what arrives as `models.fine.slots` says; or *in a stated order* (`in_order`), where units are reserved as
 links are. A transfer that can be sent books its links at once, from the first cycle in which all of them are free: gaps between
 earlier bookings are used. `ListScheduler.forwarded` has messages wait at routers instead.
 
-Both ways take links that others have reserved, releases of data, further resources of transfers such as the credits of virtual
-channels (`with_credits`), waits that are planned on a way (as offsets of its places), and, by events, operands that are added in a
-stated order (`Order.follows`). Time O(rows · hops · (log rows + bookings passed over)), memory O(rows · hops + lanes).
+Both take links that others have reserved, releases of data, further resources of transfers such as the credits of virtual
+channels (`with_credits`), waits that are planned on a route (as offsets of its places), and, by events, operands that are added
+in a stated order (`Order.follows`). Time O(rows · hops · (log rows + bookings passed over)), memory O(rows · hops + lanes).
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ class ListScheduler:
 
     def __init__(self, rows: Rows, order: Order, reserved: Reserved | None = None) -> None:
         self.transfers, self.order, self.reserved = rows, order, reserved or Reserved.none()
-        self._links, self.rows = rows.links, len(rows.ways)
-        self.work = self.rows + sum(map(len, rows.ways))
+        self._links, self.rows = rows.links, len(rows.routes)
+        self.work = self.rows + sum(map(len, rows.routes))
         self.jobs = FineJobs(
             rows.src.astype(np.int32),
             rows.dst.astype(np.int32),
@@ -61,7 +61,7 @@ class ListScheduler:
             rows.nodes,
             [
                 _ragged(column)
-                for column in (rows.ways, order.when_sent, order.when_landed, order.opens, order.groups, rows.parallel)
+                for column in (rows.routes, order.when_sent, order.when_landed, order.opens, order.groups, rows.parallel)
             ],
             np.full(self.rows, NONE, np.int32) if order.follows is None else _column(order.follows),
             rows.holds.columns(self.rows),
@@ -87,12 +87,12 @@ class ListScheduler:
         if len(self.transfers.holds.row) or len(self.reserved.resource):
             raise UnsupportedError("messages that wait at routers share their links with nobody, and hold nothing else")
         times, hop = self.cycles(costs)
-        layer, way, layers, parts = channels.layer, channels.way, channels.layers, channels.parts
-        found = self.jobs.forward(times, hop, turns.priority, turns.release, layer, way, layers, parts, channels.room, rounds)
+        layer, route, layers, parts = channels.layer, channels.route, channels.layers, channels.parts
+        found = self.jobs.forward(times, hop, turns.priority, turns.release, layer, route, layers, parts, channels.room, rounds)
         outcome, fire, landed, reads, wait, channel, crowded = found
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
-        link = np.array([way[0] if len(way) == 1 else -1 for way in self.transfers.ways], np.int32)
+        link = np.array([route[0] if len(route) == 1 else -1 for route in self.transfers.routes], np.int32)
         return Forwarded(Booked(fire, landed, link, reads.astype(np.bool_)), wait, channel, crowded)
 
     def cycles(self, costs: Costs) -> tuple[list[int], Int64]:
@@ -143,8 +143,8 @@ def with_credits(rows: Rows, channel: Int32, costs: Costs, room: int, loop: int)
     A message takes as many as it has flits on the way before the first credit is back, until the last one is. UnsupportedError
     where there is not enough room for one message. O(hops log hops).
     """
-    link, begin = flat(rows.ways)
-    row = np.repeat(np.arange(len(rows.ways)), np.diff(begin))
+    link, begin = flat(rows.routes)
+    row = np.repeat(np.arange(len(rows.routes)), np.diff(begin))
     hop = np.array(costs.hop, np.int64)[rows.links][link]
     after = np.cumsum(hop) - hop
     after -= after[begin[row]]

@@ -1,7 +1,7 @@
 """Fine slots booked anew: for another message size, for another machine, or with guards against clocks that differ.
 
 Transfers are taken in the order in which they fired. Each one leaves in the first slot in which all that it reads has landed and
-every link of its way, and the unit that adds it, is free for it. So everybody reads the same data as before.
+every link of its route, and the unit that adds it, is free for it. So everybody reads the same data as before.
 """
 
 from collections import defaultdict

@@ -15,7 +15,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.routing import DIRECT
-from certree.models.schedule.paths import link_cycles, way_of
+from certree.models.schedule.paths import link_cycles, route_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import MAX_CYCLES, chunk_bytes_of, reduction_cycles, serialization_cycles
@@ -119,7 +119,7 @@ class FineTimes:
     def reservations(self) -> Reservations:
         """All uses of links; local transfers, and transfers without a link, use none. O(rows + hops)."""
         schedule = self.schedule
-        row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+        row, pair = route_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
         row, pair = row[pair >= 0], pair[pair >= 0]
         link, wait = np.full(len(row), -1, np.int64), np.zeros(len(row), np.int64)
         if schedule.routes:
@@ -129,11 +129,11 @@ class FineTimes:
             at = start[schedule.route[row[routed]]] + place[routed]
             link[routed] = links[at]
             wait[routed] = schedule.wait_cycles[at]
-        way = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
-        before = np.cumsum(way + wait) - way - wait
+        route = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
+        before = np.cumsum(route + wait) - route - wait
         before -= before[np.searchsorted(row, row)]
         entry = self.fire[row] + before
-        return Reservations(row, pair, link, entry, entry + way, wait)
+        return Reservations(row, pair, link, entry, entry + route, wait)
 
     @cached_property
     def latency(self) -> Int64:

@@ -43,7 +43,7 @@ std::vector<Taken> make_taken(const TakenColumns& columns) {
   return found;
 }
 
-// `ragged`: offsets and values of way, when_sent, when_landed, opens, groups and parallel, in this order.
+// `ragged`: offsets and values of route, when_sent, when_landed, opens, groups and parallel, in this order.
 FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> adds, Column<int32_t> needs,
                    Column<int32_t> original_of, Column<int32_t> group, Column<int32_t> lanes, int32_t nodes,
                    const std::vector<std::pair<Column<int32_t>, Column<int32_t>>>& ragged, Column<int32_t> follows,
@@ -78,10 +78,10 @@ auto book_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Colum
 
 // (outcome, fire, landed, reads_original, wait, channel, crowded): see fine_forwarding.hpp.
 auto forward_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
-                  Column<int64_t> earliest, Column<int32_t> layer, Column<int32_t> way, int32_t layers, int32_t parts, int64_t room,
+                  Column<int64_t> earliest, Column<int32_t> layer, Column<int32_t> route, int32_t layers, int32_t parts, int64_t room,
                   int64_t rounds) {
   const auto costs = make_costs(cycles, hop);
-  const FineChannels channels{copy(layer), copy(way), layers, parts, room};
+  const FineChannels channels{copy(layer), copy(route), layers, parts, room};
   FineForwarded found;
   {
     nb::gil_scoped_release release;
@@ -166,7 +166,7 @@ NB_MODULE(_lists, module) {
       .def("forward", &forward_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "layer"_a, "way"_a, "layers"_a, "parts"_a,
            "room"_a, "rounds"_a,
            "A paced run: (outcome as that of book, fire, landed, whether the original is read, cycles of waiting by place in the "
-           "ways, virtual channel, transfers without a buffer to wait in).");
+           "routes, virtual channel, transfers without a buffer to wait in).");
   module.def("first_fit", &fit_step, "claims"_a, "capacity"_a, "members"_a, "later"_a, "key"_a,
              "By transfer of a step the first round in which all that it claims has room, group by group in the order of keys.");
   module.def(

@@ -100,16 +100,16 @@ def hops(schedule: Schedule) -> tuple[Int64, Int64]:
 
 
 def far_hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """`way_of` for the rows of a schedule that go to another node."""
+    """`route_of` for the rows of a schedule that go to another node."""
     local = is_local(schedule)
     if not local.any():
-        return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+        return route_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
     far = np.flatnonzero(~local)
-    row, pair = way_of(schedule.topology, schedule.src[far], schedule.dst[far], schedule.route[far], schedule.routes)
+    row, pair = route_of(schedule.topology, schedule.src[far], schedule.dst[far], schedule.route[far], schedule.routes)
     return far[row], pair
 
 
-def way_of(
+def route_of(
     topology: Topology, src: NDArray[Any], dst: NDArray[Any], route: NDArray[Any], routes: tuple[tuple[int, ...], ...]
 ) -> tuple[Int64, Int64]:
     """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its route. O(rows + hops).

@@ -5,5 +5,5 @@
 - `fine_schedule`: the best of several orders
 - `search`: orders of blocks by local search; `fastest_order`: of small programs, by CP-SAT; `turned`: one row for each block, where
   all nodes do the same
-- `ways`: shortest routes that load links evenly
+- `routes`: shortest routes that load links evenly
 """

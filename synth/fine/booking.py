@@ -27,7 +27,7 @@ def rows_of(program: Program) -> Rows:
         src=program.src,
         dst=program.dst,
         adds=(program.op == Op.REDUCE).astype(np.uint8),
-        ways=program.ways,
+        routes=program.routes,
         lanes=topology.capacity.astype(np.int32),
         parallel=parallel_links(topology),
         nodes=len(topology.kind),
@@ -63,7 +63,7 @@ def least_cycles(program: Program, costs: Costs) -> int:
     """
     if not program.rows:
         return 0
-    link, begin = flat(program.ways)
+    link, begin = flat(program.routes)
     lengths = np.diff(begin)
     row = np.repeat(np.arange(program.rows), lengths)
     hop = np.array(costs.hop, np.int64)[link]
@@ -138,4 +138,4 @@ def without_unread_copies(program: Program, order: Order, booked: Booked) -> tup
     columns = {name: getattr(program, name)[kept] for name in COLUMNS}
     block = np.unique(columns["block"], return_inverse=True)[1].astype(np.int32)
     columns |= {"src_buffer": src_buffer[kept], "block": block}
-    return replace(program, **columns, ways=tuple(program.ways[row] for row in kept.tolist())), kept
+    return replace(program, **columns, routes=tuple(program.routes[row] for row in kept.tolist())), kept

@@ -13,7 +13,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.method import Request
 
 Partners = NDArray[np.int64]
@@ -69,8 +69,8 @@ def programs(request: Request, nodes: Int32, ports: list[Partners], form: str) -
             else:
                 shares(stages, nodes, partners, port * len(nodes), sums=collective.reduces, spreads=collective.gathers)
         root = np.tile(nodes, len(ports)) if name == "shares" else np.zeros(len(ports), np.int32)
-        for words, find in (("default routes", default_ways), ("even routes", even_ways)):
-            ways: Callable[..., list[tuple[int, ...]]] = find(request.topology)
-            yield f"{len(ports)} port(s), {name}, {words}", stages.program(request.topology, collective, root, ways)
+        for words, find in (("default routes", default_routes), ("even routes", even_routes)):
+            routes: Callable[..., list[tuple[int, ...]]] = find(request.topology)
+            yield f"{len(ports)} port(s), {name}, {words}", stages.program(request.topology, collective, root, routes)
     if form == "vectors" and not both:
         raise UnsupportedError(f"whole vectors are for an all-reduce, not {collective.kind}")

@@ -41,7 +41,7 @@ def fastest_order(trial: Trial, best: Booked, least: int, budget: Budget, seed: 
     from ortools.sat.python import cp_model  # noqa: PLC0415
 
     model = cp_model.CpModel()
-    fire = [model.new_int_var(0, best.end, "") for _ in rows.ways]
+    fire = [model.new_int_var(0, best.end, "") for _ in rows.routes]
     landed = _units(model, rows, trial.costs, fire, best.end)
     _links(model, rows, trial.costs, fire)
     _gates(model, trial.few.order, trial.costs, fire, landed, best.end)
@@ -59,7 +59,7 @@ def fastest_order(trial: Trial, best: Booked, least: int, budget: Budget, seed: 
 
 def _is_large(rows: Rows) -> bool:
     sums = np.bincount(rows.dst[rows.adds > 0])
-    return sum(map(len, rows.ways)) > MOST_INTERVALS or int((sums * (sums - 1) // 2).sum()) > MOST_PAIRS
+    return sum(map(len, rows.routes)) > MOST_INTERVALS or int((sums * (sums - 1) // 2).sum()) > MOST_PAIRS
 
 
 def _booked(trial: Trial, fire: list[int]) -> list[Booked]:
@@ -76,8 +76,8 @@ def _units(model: cp_model.CpModel, rows: Rows, costs: Costs, fire: list[cp_mode
     """The cycle in which each row has landed: what is added once the unit of its node, which takes the first, is done."""
     sums: dict[int, list[tuple[cp_model.LinearExprT, cp_model.IntVar, cp_model.IntVar]]] = defaultdict(list)
     landed: list[cp_model.LinearExprT] = []
-    for row, way in enumerate(rows.ways):
-        crossing = sum(costs.hop[rows.links[link]] for link in way) + (costs.ends if way else 0)
+    for row, route in enumerate(rows.routes):
+        crossing = sum(costs.hop[rows.links[link]] for link in route) + (costs.ends if route else 0)
         arrives = fire[row] + crossing + costs.ser
         if not rows.adds[row]:
             landed.append(arrives)
@@ -106,13 +106,13 @@ def _links(model: cp_model.CpModel, rows: Rows, costs: Costs, fire: list[cp_mode
     """Messages of a link's lanes, and local copies of a node's copy unit, one after the other. Parallel links count as one."""
     links: dict[int, list[cp_model.IntervalVar]] = defaultdict(list)
     copies: dict[int, list[cp_model.IntervalVar]] = defaultdict(list)
-    for row, way in enumerate(rows.ways):
+    for row, route in enumerate(rows.routes):
         entry = 0
-        for link in way:
+        for link in route:
             interval = model.new_fixed_size_interval_var(fire[row] + entry, costs.ser, "")
             links[min(rows.parallel[link])].append(interval)
             entry += costs.hop[rows.links[link]]
-        if not way:
+        if not route:
             copies[int(rows.src[row])].append(model.new_fixed_size_interval_var(fire[row], costs.ser, ""))
     for intervals in copies.values():
         model.add_no_overlap(intervals)

@@ -80,7 +80,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             refused = f"{method} cuts this message into {', '.join(map(str, others))} chunks; {request.chunks} were asked for"
             continue
         program, pieces = in_pieces(request, whole if request.order is None else replace(whole, in_order=True))
-        hops = sum(map(len, program.ways))
+        hops = sum(map(len, program.routes))
         if hops > MOST_HOPS:
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
             continue
@@ -211,7 +211,7 @@ def in_pieces(request: Request, program: Program) -> tuple[Program, int]:
         return program, 1
     head = request.machine.head_flits
     pieces = ceil_div(flits_of(request, program) - head, max(1, request.machine.vc_buffer_flits - head))
-    if sum(map(len, program.ways)) * pieces > MOST_IN_PIECES * request.effort or not _passes(request, program, pieces):
+    if sum(map(len, program.routes)) * pieces > MOST_IN_PIECES * request.effort or not _passes(request, program, pieces):
         return program, 1
     return program.cut(pieces), pieces
 
@@ -251,12 +251,12 @@ def schedule_of(
     """A booked program as a schedule; local copies that nothing reads are left out. `forwarded`: with its planned waits."""
     plans = [(NONE, ())] * program.rows if forwarded is None else _plans(program, forwarded)
     program, kept = without_unread_copies(program, order, booked)
-    ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link[kept].tolist(), strict=True)]
-    entries = [(way, *plans[row]) for way, row in zip(ways, kept.tolist(), strict=True)]
+    routes = [route if len(route) != 1 else (one,) for route, one in zip(program.routes, booked.link[kept].tolist(), strict=True)]
+    entries = [(route, *plans[row]) for route, row in zip(routes, kept.tolist(), strict=True)]
     pair = program.topology.pair_of_link
     has_parallel = (np.bincount(pair)[pair] > 1).tolist()  # by link
-    # a schedule names the links of ways of several, of one that is parallel to others, and of those with planned waits
-    is_named = [len(way) > 1 or plan != NONE or bool(way and has_parallel[way[0]]) for way, plan, _ in entries]
+    # a schedule names the links of routes of several, of one that is parallel to others, and of those with planned waits
+    is_named = [len(route) > 1 or plan != NONE or bool(route and has_parallel[route[0]]) for route, plan, _ in entries]
     links = distinct(entry for entry, named in zip(entries, is_named, strict=True) if named)
     columns: dict[str, NDArray[Any]] = {
         "chunk": program.chunk,
@@ -274,7 +274,7 @@ def schedule_of(
         program.chunk_root,
         columns,
         program.chunk_target,
-        routes=tuple(way for way, _, _ in links),
+        routes=tuple(route for route, _, _ in links),
         virtual_channel=None if forwarded is None else np.array([channel for _, channel, _ in links], np.int32),
         waits=None if forwarded is None else tuple(waits for _, _, waits in links),
         buffers=program.buffers,
@@ -286,7 +286,7 @@ def schedule_of(
 
 def _plans(program: Program, forwarded: Forwarded) -> list[tuple[int, tuple[int, ...]]]:
     """The virtual channel and the waits of each row."""
-    end = np.cumsum([len(way) for way in program.ways]).tolist()
+    end = np.cumsum([len(route) for route in program.routes]).tolist()
     waits = forwarded.wait.tolist()
-    rows = zip(forwarded.channel.tolist(), program.ways, end, strict=True)
-    return [(channel, tuple(waits[last - max(0, len(way) - 1) : last])) for channel, way, last in rows]
+    rows = zip(forwarded.channel.tolist(), program.routes, end, strict=True)
+    return [(channel, tuple(waits[last - max(0, len(route) - 1) : last])) for channel, route, last in rows]

@@ -30,7 +30,7 @@ class Piece:
     """Part of a message: its dimensions in their order, the first `scattered` of which are scattered, the others exchanged.
 
     `run`: what is scattered comes round the ring of a dimension, both ways, along runs of that many neighbours who add it up on its
-    way; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
+    route; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
     exchanged, along one run. `swaps`: an exchange begins with swaps of sums with one neighbour, or with 2 with the other one then:
     in the first, everyone has the sum of 2, in the second, of 4, where these numbers divide the ring. `mirrored`: of an even ring,
     the node that is opposite sends back instead of ahead, and pairs begin one further. `gathered`: the scattered dimensions in the
@@ -51,7 +51,7 @@ class Piece:
         return (ahead, size // 2), (-ahead, (size - 1) // 2)
 
     def next_to(self, hops: int) -> int:
-        """How far from the end of its way is the next one of a run, for one that is that many hops from it."""
+        """How far from the end of its route is the next one of a run, for one that is that many hops from it."""
         return hops - 1 if (hops - 1) % self.run else 0
 
     def stops(self, hops: int) -> int:

@@ -83,7 +83,7 @@ def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule
     for which the buffers of the machine have room, which its routers do not take, where links are parallel, or switches reduce.
     O(rows · hops · log rows) for each round."""
     topology, machine = program.topology, request.machine
-    if topology.reducing.any() or len(topology.pair_capacity) < len(topology.src) or sum(map(len, program.ways)) > MOST_HOPS:
+    if topology.reducing.any() or len(topology.pair_capacity) < len(topology.src) or sum(map(len, program.routes)) > MOST_HOPS:
         return None
     order, costs = order_of(program), costs_of(request, program)
     if order.groups:
@@ -112,10 +112,10 @@ def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule
 
 
 def _channels(program: Program, machine: Machine) -> Channels:
-    """The virtual channels of each layer of ways, as many as there are."""
-    numbers = distinct(way for way in program.ways if way)
+    """The virtual channels of each layer of routes, as many as there are."""
+    numbers = distinct(route for route in program.routes if route)
     pairs = program.topology.pair_of_link
-    layer = np.array([*layers_of([pairs[list(way)].tolist() for way in numbers]), -1], np.int32)
-    way = np.array([numbers.get(way, -1) for way in program.ways], np.int32)
+    layer = np.array([*layers_of([pairs[list(route)].tolist() for route in numbers]), -1], np.int32)
+    route = np.array([numbers.get(route, -1) for route in program.routes], np.int32)
     layers = int(layer.max()) + 1
-    return Channels(layer[way], way, layers, max(1, machine.vc_count // max(1, layers)), machine.vc_buffer_flits)
+    return Channels(layer[route], route, layers, max(1, machine.vc_count // max(1, layers)), machine.vc_buffer_flits)

@@ -13,7 +13,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
 
-Way = tuple[int, ...]
+Route = tuple[int, ...]
 _Key = TypeVar("_Key", bound=tuple[Any, ...])
 COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block", "family", "part")
 
@@ -25,8 +25,8 @@ class Program:
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root`, `chunk_target` as in `Schedule`. A row reads its source
     in stage `reads`, before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`:
     one number for rows that do the same at different nodes, and so can be moved together; `family`: one for similar ones of one
-    `part` of the message. `ways`: the numbers of the links that each row passes; of a local row none. `in_order`: what is added to
-    a cell between two reads lands in the order of rows, not in any.
+    `part` of the message. `routes`: the numbers of the links that each row passes; of a local row none. `in_order`: what is added
+    to a cell between two reads lands in the order of rows, not in any.
     """
 
     topology: Topology
@@ -43,7 +43,7 @@ class Program:
     block: Int32
     family: Int32
     part: Int32
-    ways: tuple[Way, ...]
+    routes: tuple[Route, ...]
     chunk_target: Int32 | None = None
     in_order: bool = False
 
@@ -65,8 +65,8 @@ class Program:
             columns[name] = columns[name] * np.int32(pieces) + number
         root = np.repeat(self.chunk_root, pieces)
         target = None if self.chunk_target is None else np.repeat(self.chunk_target, pieces)
-        ways = tuple(way for way in self.ways for _ in range(pieces))
-        return replace(self, chunk_root=root, chunk_target=target, **columns, ways=ways)
+        routes = tuple(route for route in self.routes for _ in range(pieces))
+        return replace(self, chunk_root=root, chunk_target=target, **columns, routes=routes)
 
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the cells that each row reads and that it writes."""
@@ -115,22 +115,22 @@ class Stages:
         shape = np.broadcast(*columns).shape
         self._blocks.append(tuple(np.full(shape, column).ravel() for column in columns))
 
-    def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
-        """The program of all blocks; `ways(src, dst)` gives the links of each row between two nodes."""
+    def program(self, topology: Topology, collective: Collective, chunk_root: Any, routes: Any) -> Program:
+        """The program of all blocks; `routes(src, dst)` gives the links of each row between two nodes."""
         columns: dict[str, Any] = {
             name: np.concatenate(parts).astype(np.int8 if name == "op" else np.int32)
             for name, parts in zip((*COLUMNS, "via"), zip(*self._blocks, strict=True), strict=True)
         }
         src, via, dst = columns["src"], columns.pop("via"), columns["dst"]
         moving, turning = np.flatnonzero(src != dst), np.flatnonzero(via != dst)
-        found: list[Way] = [()] * len(src)
-        for row, way in zip(moving.tolist(), ways(src[moving], via[moving]), strict=True):
-            found[row] = way
-        ahead, straight = ways(via[turning], dst[turning]), ways(src[turning], dst[turning])
-        for row, rest, way in zip(turning.tolist(), ahead, straight, strict=True):
-            found[row] = way if len(way) < len(found[row] + rest) else found[row] + rest
+        found: list[Route] = [()] * len(src)
+        for row, route in zip(moving.tolist(), routes(src[moving], via[moving]), strict=True):
+            found[row] = route
+        ahead, straight = routes(via[turning], dst[turning]), routes(src[turning], dst[turning])
+        for row, rest, route in zip(turning.tolist(), ahead, straight, strict=True):
+            found[row] = route if len(route) < len(found[row] + rest) else found[row] + rest
         root = chunk_root if collective.is_rooted else np.full(len(chunk_root), NO_ROOT)
-        return Program(topology, collective, np.asarray(root, np.int32), **columns, ways=tuple(found))
+        return Program(topology, collective, np.asarray(root, np.int32), **columns, routes=tuple(found))
 
 
 def program_of(schedule: Schedule) -> Program:
@@ -159,12 +159,12 @@ def program_of(schedule: Schedule) -> Program:
         together,
         together,
         chunk,
-        _ways_of(schedule) * copies,
+        _routes_of(schedule) * copies,
         None if schedule.chunk_target is None else np.tile(schedule.chunk_target, copies),
     )
 
 
-def _ways_of(schedule: Schedule) -> tuple[Way, ...]:
+def _routes_of(schedule: Schedule) -> tuple[Route, ...]:
     """The links of each row; of one between neighbours without a route the first of those that join them."""
     links = first_links(schedule.topology, schedule.src, schedule.dst)
     route = schedule.route.tolist()
@@ -190,6 +190,6 @@ def parallel_links(topology: Topology) -> list[Sequence[int]]:
     return [members[pair] for pair in topology.pair_of_link.tolist()]
 
 
-def distinct(ways: Iterable[_Key]) -> dict[_Key, int]:
-    """A number for each different way, or way with more."""
-    return {way: number for number, way in enumerate(dict.fromkeys(ways))}
+def distinct(routes: Iterable[_Key]) -> dict[_Key, int]:
+    """A number for each different route, or route with more."""
+    return {route: number for number, route in enumerate(dict.fromkeys(routes))}

@@ -32,7 +32,7 @@ MOST_STARTS, MOST_TRIES = 512, 4096
 LEADERS = 4  # best starts, which further ones are made like: as many again as there were starts
 LEAST_TRIES = 64  # of all local searches: larger programs, for which fewer are left, gained nothing where measured
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
-ORDERS = 4  # of ways that are equally long
+ORDERS = 4  # of routes that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
 KEPT = (16, 4, 1)  # starts from which local searches go on, one round after the other
 CLOSE = Fraction(257, 256)  # times as long as the best schedule so far: local searches go on if they gained something
@@ -64,7 +64,7 @@ class Trial:
 
     def starts(self, seed: int) -> Iterator[Turns]:
         """Turns without end: the order of rows, the longest rest first, messages no faster than units add, operations or parts
-        of the message in turn, on grids long ways first, then with links or parts of the message that wait, at random."""
+        of the message in turn, on grids long routes first, then with links or parts of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from Turns.in_each_way(rows)
         rest, link, part = self._rest, self._link, self.groups[1]
@@ -101,16 +101,18 @@ class Trial:
         return Turns(priority, release, patient ^ (not rng.integers(8)), apart ^ (not rng.integers(8)))
 
     def _in_turns(self) -> Iterator[Int64]:
-        """Priorities of the rows of `few`: what is added before what is copied, short ways first; one part of the message after the
-        other, long ways first. Behind switches either can be the fastest of all starts. None where all ways have one length."""
+        """Priorities of the rows of `few`: what is added before what is copied, short routes first; one part of the message after
+        the other, long routes first. Behind switches either can be the fastest of all starts. None where all routes have one
+        length."""
         hops, most = self._hops, int(self._hops.max(initial=0)) + 1
         if self._is_uneven:
             yield self.program.op[self.first_rows].astype(np.int64) * most + hops
             yield self.groups[1] * np.int64(most) - hops
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
-        """Priorities of the rows of `few`, on networks with coordinates: the longest ways first, of equally long ones those that
-        lead equally far in each direction together; in order, and a few times in any order. None where all ways have one length."""
+        """Priorities of the rows of `few`, on networks with coordinates: the longest routes first, of equally long ones those that
+        lead equally far in each direction together; in order, and a few times in any order. None where all routes have one
+        length."""
         place, hops = self.program.topology.coordinates, self._hops
         if place is None or not self._is_uneven:
             return
@@ -125,14 +127,14 @@ class Trial:
     def _spaced(self, rest: Int64) -> Iterator[Int64]:
         """Releases with which the first messages that a node adds come one after the other, a sum apart, less and more, so that the
         first chunks are complete early, and their sums go on while the others are added up: first the chunks whose sums have the
-        longest way to go, or in their order. `rest`: by row, the lowest first."""
+        longest route to go, or in their order. `rest`: by row, the lowest first."""
         found, chunk, order = self.few.transfers, self.program.chunk[self.first_rows].astype(np.int64), self.few.order
         waits = np.array([bool(gates) for gates in order.waits]) | (np.array(order.original_of) != NONE)
         rows = np.flatnonzero((found.adds > 0) & ~waits)
         if not len(rows):
             return
         hop = np.array(self.costs.hop, np.int64)[found.links]
-        flight = np.array([hop[list(found.ways[row])].sum() for row in rows.tolist()])
+        flight = np.array([hop[list(found.routes[row])].sum() for row in rows.tolist()])
         node, chunk = found.dst[rows], chunk[rows]
         cell = np.unique(node * (chunk.max() + 1) + chunk, return_inverse=True)[1]
         longest = np.zeros(cell.max() + 1, np.int64)
@@ -151,7 +153,7 @@ class Trial:
 
     def turns_at(self, cycle: Int64) -> Turns:
         """Turns in which each row of `few` leaves in its `cycle`; a local one as soon as it can, in that order."""
-        local = np.array([not way for way in self.few.transfers.ways])
+        local = np.array([not route for route in self.few.transfers.routes])
         return Turns(cycle, np.where(local, 0, cycle))
 
     def booked(self, turns: Turns) -> Booked:
@@ -166,11 +168,11 @@ class Trial:
     @cached_property
     def _hops(self) -> Int64:
         """Links of each row of `few`."""
-        return np.array([len(self.program.ways[row]) for row in self.first_rows.tolist()], np.int64)
+        return np.array([len(self.program.routes[row]) for row in self.first_rows.tolist()], np.int64)
 
     @property
     def _is_uneven(self) -> bool:
-        """Whether some ways are longer than others."""
+        """Whether some routes are longer than others."""
         return len(np.unique(self._hops[self._hops > 0])) > 1
 
     @cached_property
@@ -192,8 +194,8 @@ class Trial:
         """The number of the last link of each row of `few` among those into the same node."""
         into = self.program.topology.dst
         place = numbered(into)
-        ways = (self.program.ways[row] for row in self.first_rows.tolist())
-        return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
+        routes = (self.program.routes[row] for row in self.first_rows.tolist())
+        return np.array([place[route[-1]] if route else 0 for route in routes], np.int64)
 
 
 def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:

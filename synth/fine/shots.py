@@ -14,7 +14,7 @@ from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
-from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.method import Request
 from certree.synth.ranks.cliques import cliques_of
 from certree.synth.ranks.layout import Layout, layout_of
@@ -125,7 +125,7 @@ def widest_first(request: Request, scattered: Sequence[int | None]) -> Iterator[
             for pieces in _beginning_alike(request, shape, orders, shared):
                 levels = Levels(shape.sizes, shape.nodes, pieces, collective.reduces, collective.gathers)
                 stages, roots = levels.rows()
-                program = stages.program(topology, collective, roots, even_ways(topology))
+                program = stages.program(topology, collective, roots, even_routes(topology))
                 found.append((_estimate(request, program), f"{_words(shape, pieces)}, even routes", program))
     if not found:
         raise UnsupportedError(f"fine slots are made for up to {PART_ROWS} transfers here; {topology.name} would take more")
@@ -217,11 +217,11 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
         found = True
         stages, roots = levels.rows()
         uses_rings = pieces[0].run or pieces[0].passed or pieces[0].swaps
-        by_default = stages.program(request.topology, collective, roots, default_ways(request.topology))
+        by_default = stages.program(request.topology, collective, roots, default_routes(request.topology))
         yield f"{_words(layout, pieces)}, default routes", by_default
         if not uses_rings:
-            evenly = stages.program(request.topology, collective, roots, even_ways(request.topology))
-            if evenly.ways != by_default.ways:
+            evenly = stages.program(request.topology, collective, roots, even_routes(request.topology))
+            if evenly.routes != by_default.routes:
                 yield f"{_words(layout, pieces)}, even routes", evenly
     if not found:
         raise UnsupportedError(f"fine slots are made for up to {MOST_ROWS} transfers; {request.topology.name} would take more")

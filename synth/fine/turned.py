@@ -22,7 +22,7 @@ def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
     """The first row of each block, and what it waits for; None where blocks are of different sizes or shapes, links parallel, or
     operands are added in a stated order. O(hops) in Python."""
     topology, block = program.topology, program.block
-    lengths, count = np.array([len(way) for way in program.ways]), np.bincount(block)
+    lengths, count = np.array([len(route) for route in program.routes]), np.bincount(block)
     first = np.unique(block, return_index=True)[1]
     stands = first[block]
     is_even = (count == count[0]).all() and (lengths == lengths[stands]).all()
@@ -31,15 +31,15 @@ def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
     rows = rows_of(program)
     ends = [zip(nodes[stands].tolist(), nodes.tolist(), strict=True) for nodes in (program.src, program.dst)]
     node = _joined(len(topology.kind), (pair for pairs in ends for pair in pairs))
-    ways = ((program.ways[one], way) for one, way in zip(stands.tolist(), program.ways, strict=True))
-    link = _joined(len(topology.src), (pair for one, other in ways for pair in zip(one, other, strict=True)))
+    routes = ((program.routes[one], route) for one, route in zip(stands.tolist(), program.routes, strict=True))
+    link = _joined(len(topology.src), (pair for one, other in routes for pair in zip(one, other, strict=True)))
     links = np.unique(link, return_index=True)[1]
     nodes, local = int(node.max()) + 1, program.src[first] == program.dst[first]
     found = Rows(
         src=np.where(local, node[program.src[first]], nodes),  # no message is local then
         dst=node[program.dst[first]],
         adds=rows.adds[first],
-        ways=[tuple(link[list(program.ways[row])].tolist()) for row in first.tolist()],
+        routes=[tuple(link[list(program.routes[row])].tolist()) for row in first.tolist()],
         lanes=rows.lanes[links],
         parallel=[(number,) for number in range(len(links))],
         nodes=nodes + 1,

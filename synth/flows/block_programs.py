@@ -1,4 +1,4 @@
-"""Programs of fine slots for blocks with one source and one target: routed over all links of a path, or stored on its way."""
+"""Programs of fine slots for blocks with one source and one target: routed over all links of a path, or stored on its route."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,10 +80,10 @@ def block_programs(request: Request, transport: str) -> Iterator[tuple[str, Prog
 def _runs_alike(request: Request, routing: _Routing, program: Program) -> bool:
     """Whether routes are free of deadlock on the machine, and its routers have no more effect on them than on single links."""
     topology, machine = request.topology, request.machine
-    far = [way for way in distinct(program.ways) if len(way) > 1]
+    far = [route for route in distinct(program.routes) if len(route) > 1]
     layers = 1
     if far and not routing.is_ordered:
-        layers = 1 + max(layers_of([topology.pair_of_link[list(way)].tolist() for way in far]))
+        layers = 1 + max(layers_of([topology.pair_of_link[list(route)].tolist() for route in far]))
     flits = flits_of(request, program)
     near = pipeline_effect(topology, machine, flits, flits, is_far=False)
     effect = pipeline_effect(topology, machine, flits, flits, is_far=bool(far), layers=layers)

@@ -64,11 +64,11 @@ def slots_of(moves: Moves, kind: Int32, capacity: NDArray[np.int64], delay: int,
     A block moves on `delay` slots after it arrived; the block with the longest path left goes first. O(slots · links + transfers).
     """
     onward = np.flatnonzero(~moves.is_last)
-    ways = kind[moves.pair]
-    uses = np.bincount(ways, minlength=len(capacity))
+    routes = kind[moves.pair]
+    uses = np.bincount(routes, minlength=len(capacity))
     slots, _ = _native.schedule_jobs(
         link_offset=moves.offset,
-        link=np.ascontiguousarray(ways, np.int32),
+        link=np.ascontiguousarray(routes, np.int32),
         reducer=np.full(len(moves.block), -1, np.int32),
         group=moves.block,
         successor_offset=np.concatenate(([0], np.cumsum(~moves.is_last))).astype(np.int32),

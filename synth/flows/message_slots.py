@@ -49,10 +49,10 @@ class Messages:
     def of(cls, request: Request, chunks: Chunks, moves: Moves) -> "Messages":
         """The times of transfers, as `FineTimes` has them. O(hops)."""
         topology, machine = request.topology, request.machine
-        way = (link_cycles(topology, machine) + machine.router_cycles)[moves.pair]
+        route = (link_cycles(topology, machine) + machine.router_cycles)[moves.pair]
         unit = chunk_bytes_of(request.message_bytes, request.collective.message_chunks(topology, len(chunks[0])), 1, machine)
         length = serialization_cycles(chunks[2][moves.block] * unit, machine, topology.scale)
-        latency = np.add.reduceat(way, moves.offset[:-1]) + machine.interface_cycles + machine.router_cycles
+        latency = np.add.reduceat(route, moves.offset[:-1]) + machine.interface_cycles + machine.router_cycles
         return cls(request, chunks, moves, np.ascontiguousarray(length, np.int64), latency + length)
 
     @property
@@ -62,9 +62,9 @@ class Messages:
 
     @property
     def pressing(self) -> Int64:
-        """How much the chunk of each row has to hurry: `rest`, where the latency of the longest way is long against the load of the
-        fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what still has
-        to pass full links goes first."""
+        """How much the chunk of each row has to hurry: `rest`, where the latency of the longest route is long against the load of
+        the fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what
+        still has to pass full links goes first."""
         if int(self._to_the_target(self.flight - self.length).max()) * FAR >= self.fullest:
             return self.rest
         full = np.maximum.reduceat(self._load[self.moves.pair], self.moves.offset[:-1]) * FULL // self.fullest

@@ -30,7 +30,7 @@ def routed(
     O(WORK · effort · transfers · routes · hops · period) time at worst.
     """
     table = _Table(topology, moves, kind, capacity, period)
-    if not table.has_ways:
+    if not table.has_routes:
         return None
     for row in _rotations(topology, moves).tolist():
         if not table.fits(row):
@@ -103,46 +103,46 @@ class _Table:
         self._routes = _Routes(topology, self._kind)
 
     @property
-    def has_ways(self) -> bool:
+    def has_routes(self) -> bool:
         """Whether each transfer has a route that passes no class twice."""
-        return all(len(self._ways(row)) for row in range(len(self.slot)))
+        return all(len(self._routes_of(row)) for row in range(len(self.slot)))
 
-    def _ways(self, row: int) -> Int32:
+    def _routes_of(self, row: int) -> Int32:
         moves = self._moves
         own = moves.pair[moves.offset[row] : moves.offset[row + 1]]
         return self._routes.between(int(moves.src[row]), int(moves.dst[row]), own)
 
     def fits(self, row: int) -> bool:
         """Put the transfer into the first slot in which one of its routes is free; False where there is none."""
-        ways = self._ways(row)
-        free: NDArray[np.bool_] = np.asarray((self._free[self._kind[ways]] > 0).all(axis=1))
+        routes = self._routes_of(row)
+        free: NDArray[np.bool_] = np.asarray((self._free[self._kind[routes]] > 0).all(axis=1))
         slot = int(free.any(axis=0).argmax())
         if not free[:, slot].any():
             return False
-        self._put(row, ways[int(free[:, slot].argmax())], slot)
+        self._put(row, routes[int(free[:, slot].argmax())], slot)
         return True
 
     def push_in(self, row: int, draw: np.random.Generator) -> None:
         """Put the transfer where it weighs least; one transfer leaves each class that is full there, which weighs more."""
-        ways = self._ways(row)
-        kinds = self._kind[ways]
+        routes = self._routes_of(row)
+        kinds = self._kind[routes]
         full = np.where(self._free[kinds] > 0, 0, self._weight[kinds]).sum(axis=1)
         best = np.flatnonzero(full.ravel() == full.min())
-        way, slot = divmod(int(best[draw.integers(len(best))]), self.period)
-        for kind in kinds[way].tolist():
+        route, slot = divmod(int(best[draw.integers(len(best))]), self.period)
+        for kind in kinds[route].tolist():
             if self._free[kind, slot] <= 0:
                 others = sorted(self._rows[kind, slot])
                 self._weight[kind, slot] += 1
                 self._take_out(others[int(draw.integers(len(others)))], slot)
-        self._put(row, ways[way], slot)
+        self._put(row, routes[route], slot)
 
-    def _put(self, row: int, way: Int32, slot: int) -> None:
-        kinds = self._kind[way]
+    def _put(self, row: int, route: Int32, slot: int) -> None:
+        kinds = self._kind[route]
         self._free[kinds, slot] -= 1
         self._free[-1] = len(self.slot)  # a route has it several times
         for kind in kinds.tolist():
             self._rows[kind, slot].add(row)
-        self.slot[row], self._taken[row] = slot, way
+        self.slot[row], self._taken[row] = slot, route
 
     def _take_out(self, row: int, slot: int) -> None:
         kinds = self._kind[self._taken[row]]
@@ -154,8 +154,8 @@ class _Table:
     def paths(self, blocks: int) -> Paths:
         """The paths of all blocks over the routes that were taken."""
         none = len(self._kind) - 1
-        taken = [way[way != none] for way in self._taken]
-        length = np.bincount(self._moves.block, [len(way) for way in taken], blocks).astype(np.int64)
+        taken = [route[route != none] for route in self._taken]
+        length = np.bincount(self._moves.block, [len(route) for route in taken], blocks).astype(np.int64)
         return Paths(np.concatenate(([0], np.cumsum(length))).astype(np.int32), np.concatenate(taken).astype(np.int32), self.period)
 
 
@@ -177,13 +177,13 @@ class _Routes:
     def between(self, src: int, dst: int, own: Int32) -> Int32:
         """Shape (routes, links): pairs of each route, the number of pairs where a route is shorter than the longest."""
         if (src, dst) not in self._found:
-            ways = self._shortest(src, dst)
-            if own.tolist() not in ways:
-                ways.append(own.tolist())
-            ways = [way for way in ways if len(np.unique(self._kind[way])) == len(way)]
-            longest, none = max(map(len, ways), default=0), len(self._topology.pair_src)
-            found = np.array([way + [none] * (longest - len(way)) for way in ways], np.int32)
-            self._found[src, dst] = found.reshape(len(ways), longest)
+            routes = self._shortest(src, dst)
+            if own.tolist() not in routes:
+                routes.append(own.tolist())
+            routes = [route for route in routes if len(np.unique(self._kind[route])) == len(route)]
+            longest, none = max(map(len, routes), default=0), len(self._topology.pair_src)
+            found = np.array([route + [none] * (longest - len(route)) for route in routes], np.int32)
+            self._found[src, dst] = found.reshape(len(routes), longest)
         return self._found[src, dst]
 
     def _shortest(self, src: int, dst: int) -> list[list[int]]:
@@ -192,12 +192,12 @@ class _Routes:
         stack: list[tuple[int, list[int]]] = [(src, [])]
         hops = min((far[head] for head, _ in self._pairs[src] if far[head] >= 0), default=0) + 1
         while stack and len(found) < MOST_ROUTES:
-            node, way = stack.pop()
+            node, route = stack.pop()
             if node == dst:
-                found.append(way)
+                found.append(route)
                 continue
-            left = hops - len(way) - 1
-            stack += [(head, [*way, pair]) for head, pair in reversed(self._pairs[node]) if far[head] == left]
+            left = hops - len(route) - 1
+            stack += [(head, [*route, pair]) for head, pair in reversed(self._pairs[node]) if far[head] == left]
         return found
 
     def _switch_hops(self, dst: int) -> list[int]:

@@ -14,7 +14,7 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Request
-from certree.synth.packing.slotting import Clock, Reach, SlotRules, assign_slots, slotted_schedule, slowest_way
+from certree.synth.packing.slotting import Clock, Reach, SlotRules, assign_slots, slotted_schedule, slowest_route
 from certree.synth.packing.trees import TreeFamily
 from certree.verify.order.agreement import waits_for_credits
 
@@ -138,7 +138,7 @@ class Search:
     def clock(self, reach: Reach | None) -> Clock:
         """The closed form for routes like these."""
         if reach not in self._clocks:
-            self._clocks[reach] = Clock(self.request, reach or slowest_way(self.request, 1))
+            self._clocks[reach] = Clock(self.request, reach or slowest_route(self.request, 1))
         return self._clocks[reach]
 
     def _promising(self, candidate: Candidate) -> bool:

@@ -100,7 +100,7 @@ class Reach:
         return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
 
 
-def slowest_way(request: Request, hops: int, spread: int = 0) -> Reach:
+def slowest_route(request: Request, hops: int, spread: int = 0) -> Reach:
     """The reach of routes over that many links when all are as slow as the slowest; two of them come to a link after up to `spread`
     links more or less."""
     wire = int(link_cycles(request.topology, request.machine).max())

@@ -78,8 +78,8 @@ def gather_rows(boxes: Boxes, inner: Inner, each: int, *, by_leaves: bool) -> Ro
         for leaf in range(0, boxes.count, near):
             for member in range(1, near):
                 box, source = leaf + member, leaf * places + place
-                way = path_of(between[place, member])
-                arrived[box] = rows.add(chunk, source, box * places + place, arrived[leaf], way, leaf)
+                route = path_of(between[place, member])
+                arrived[box] = rows.add(chunk, source, box * places + place, arrived[leaf], route, leaf)
         for box, brought in arrived.items():
             holder = {place: brought}
             for parent, child, path in inner.trees[(copy * boxes.count + box) % len(inner.trees)][place]:
@@ -120,9 +120,9 @@ def _hub(boxes: Boxes, switch: int) -> tuple[tuple[Edge, ...], ...]:
     to, back = topology.pair_index(places, np.full_like(places, switch)), topology.pair_index(np.full_like(places, switch), places)
     if (to < 0).any() or (back < 0).any():
         return ()
-    way, home = link_at[to].tolist(), link_at[back].tolist()
+    route, home = link_at[to].tolist(), link_at[back].tolist()
     return tuple(
-        ((p, switch, (way[p],)), *((switch, q, (home[q],)) for q in range(boxes.places) if q != p)) for p in range(boxes.places)
+        ((p, switch, (route[p],)), *((switch, q, (home[q],)) for q in range(boxes.places) if q != p)) for p in range(boxes.places)
     )
 
 

@@ -52,7 +52,7 @@ class Quotient:
         return self.chunks * self.boxes.count
 
     @cached_property
-    def _ways(self) -> tuple[Int32, Int32]:
+    def _routes(self) -> tuple[Int32, Int32]:
         """(offset, orbits): those of row i are orbits[offset[i] : offset[i + 1]]."""
         links, begin = flat(self.paths)
         count = np.diff(begin)[self.path]
@@ -62,7 +62,7 @@ class Quotient:
     @cached_property
     def rounds(self) -> Fraction:
         """The rounds of one iteration, as far as links decide: the transfers on the fullest one over its capacity."""
-        uses = np.bincount(self._ways[1], minlength=len(self.boxes.orbit))
+        uses = np.bincount(self._routes[1], minlength=len(self.boxes.orbit))
         busy = np.flatnonzero(uses)
         if (self.boxes.capacity[busy] == 0).any():
             return Fraction(1 << 30)  # a link that cannot take all images of one transfer at once
@@ -76,24 +76,24 @@ class Quotient:
     @cached_property
     def spread(self) -> int:
         """The most links by which two transfers differ in what they pass before one link. O(hops)."""
-        offset, ways = self._ways
+        offset, routes = self._routes
         place = ranges(0, np.diff(offset))[1]
         last = np.zeros(len(self.boxes.orbit), np.int64)
-        np.maximum.at(last, ways, place)
+        np.maximum.at(last, routes, place)
         first = last.copy()
-        np.minimum.at(first, ways, place)
+        np.minimum.at(first, routes, place)
         return int((last - first).max())
 
     def slots(self, rules: SlotRules, seed: int) -> Int32 | None:
         """The slot of every row; None where none are found. Reduces without copies are scheduled backwards, as copies would be.
         O(rows + hops)."""
-        offset, ways = self._ways
+        offset, routes = self._routes
         backwards = not self.collective.gathers
         before, after = (self.after, self.before) if backwards else (self.before, self.after)
         order = np.argsort(before, kind="stable")
         found, _ = _native.schedule_jobs(
             link_offset=offset,
-            link=ways,
+            link=routes,
             reducer=np.where(self.op == Op.REDUCE, self.boxes.place[self.dst], -1).astype(np.int32),
             group=self.chunk.astype(np.int32),
             successor_offset=np.searchsorted(before[order], np.arange(len(self.chunk) + 1)).astype(np.int32),

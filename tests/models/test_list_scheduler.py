@@ -17,19 +17,19 @@ COSTS = Costs(ser=5, red=4, hop=HOP, ends=2, start=1)
 
 def ring(rng: Random, count: int, lanes: int = 1) -> Rows:
     """Messages of up to three hops."""
-    ways, src, dst = [], [], []
+    routes, src, dst = [], [], []
     for _ in range(count):
         start, hops, back = rng.randrange(NODES), rng.randint(1, 3), rng.randrange(2)
         nodes = [(start + (-hop if back else hop)) % NODES for hop in range(hops + 1)]
         src.append(nodes[0])
         dst.append(nodes[-1])
-        ways.append(tuple(NODES * back + node for node in nodes[:-1]))
+        routes.append(tuple(NODES * back + node for node in nodes[:-1]))
     links = np.arange(2 * NODES)
     return Rows(
         src=np.array(src),
         dst=np.array(dst),
         adds=np.zeros(count, np.uint8),
-        ways=ways,
+        routes=routes,
         lanes=np.full(2 * NODES, lanes, np.int32),
         parallel=[(link,) for link in range(2 * NODES)],
         nodes=NODES,
@@ -110,13 +110,15 @@ def test_by_events_each_leaves_in_the_first_free_slot(seed: int) -> None:
     costs = Costs(COSTS.ser, COSTS.red, HOP, COSTS.ends, COSTS.start, slot)
     reserved = drawn_reservations(rng, 2 * NODES)
     if seed % 3:
-        rows = with_credits(rows, np.array([rng.randrange(2) for _ in rows.ways], np.int32), costs, room=9, loop=rng.randint(4, 9))
-    release = np.array([rng.randrange(60) for _ in rows.ways])
-    turns = Turns(np.array([rng.randrange(8) for _ in rows.ways]), release)
-    found = ListScheduler(rows, waiting_for_nothing(len(rows.ways)), reserved).run(costs, turns)
-    naive, expected = Naive(rows.lanes.tolist(), reserved), [0] * len(rows.ways)
-    for row in sorted(range(len(rows.ways)), key=lambda row: (release[row], turns.priority[row], row)):
-        places = [(link, 0, sum(HOP[one] for one in rows.ways[row][:place]), 5) for place, link in enumerate(rows.ways[row])]
+        rows = with_credits(
+            rows, np.array([rng.randrange(2) for _ in rows.routes], np.int32), costs, room=9, loop=rng.randint(4, 9)
+        )
+    release = np.array([rng.randrange(60) for _ in rows.routes])
+    turns = Turns(np.array([rng.randrange(8) for _ in rows.routes]), release)
+    found = ListScheduler(rows, waiting_for_nothing(len(rows.routes)), reserved).run(costs, turns)
+    naive, expected = Naive(rows.lanes.tolist(), reserved), [0] * len(rows.routes)
+    for row in sorted(range(len(rows.routes)), key=lambda row: (release[row], turns.priority[row], row)):
+        places = [(link, 0, sum(HOP[one] for one in rows.routes[row][:place]), 5) for place, link in enumerate(rows.routes[row])]
         held = np.flatnonzero(rows.holds.row == row)
         places += [(rows.holds.resource[i], 0, rows.holds.after[i], rows.holds.length[i]) for i in held.tolist()]
         expected[row] = naive.first([places], int(release[row]), slot)
@@ -134,9 +136,9 @@ def test_no_more_flits_are_under_way_than_a_channel_has_credits(room: int, loop:
     def most_under_way(with_or_without: Rows) -> int:
         fire = ListScheduler(with_or_without, waiting_for_nothing(60)).run(COSTS, turns).fire
         taken = np.zeros((2 * NODES, 2, int(fire.max()) + 200), np.int64)
-        for row, way in enumerate(rows.ways):
+        for row, route in enumerate(rows.routes):
             entry = int(fire[row])
-            for link in way:
+            for link in route:
                 for flit in range(COSTS.ser):
                     taken[link, channel[row], entry + flit : entry + flit + loop] += 1
                 entry += HOP[link]
@@ -163,7 +165,7 @@ def test_operands_come_to_their_sum_in_the_stated_order(seed: int) -> None:
         follows[row] = before.get(int(rows.dst[row]), NONE)
         before[int(rows.dst[row])] = row
     turns = Turns.first_of(np.arange(24), patient=bool(seed % 2))
-    come = np.array([COSTS.ends + sum(HOP[link] for link in way) for way in rows.ways])
+    come = np.array([COSTS.ends + sum(HOP[link] for link in route) for route in rows.routes])
     late = []
     for order in (waiting_for_nothing(24, follows=follows), waiting_for_nothing(24)):
         found = ListScheduler(rows, order).run(COSTS, turns)

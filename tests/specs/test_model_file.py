@@ -105,7 +105,7 @@ def test_whole_runs_are_not_asked_about_where_they_are_not_known(model):
     if model.simulation is not None:
         assert not of_runs(model), "random runs end somewhere; what they would do then is not known"
     if model.configuration.symmetry:
-        assert not of_runs(model), "a run may permute on its way"
+        assert not of_runs(model), "a run may permute on its route"
 
 
 @pytest.mark.parametrize("entry", [*MODELS, *TABLES], ids=lambda entry: entry.name)

@@ -295,7 +295,7 @@ def test_time_limit_is_unknown():
 @pytest.mark.parametrize(
     ("flow", "around", "property_name", "place"),
     [
-        pytest.param(3, (0, 1, 2, 3), "NoLateRow", "late: waits for REDUCE of flow 3 from node 0", id="longer way"),
+        pytest.param(3, (0, 1, 2, 3), "NoLateRow", "late: waits for REDUCE of flow 3 from node 0", id="longer route"),
         pytest.param(1, (0, 3, 2, 1), "NoBusyPort", "the port to node 3 is busy with REDUCE of flow 1", id="port taken"),
     ],
 )

@@ -54,7 +54,7 @@ CASES: dict[str, Callable[[], object]] = {
     "lanes of": lambda: reserved_lanes(fine_times(made("fine-widths"))),
     "waits of": lambda: race_of(made("algorithm")),
     "layers of 2 routes": lambda: layers_of([(0, 1), (1, 0)]),
-    "ways through switches": lambda: longest_distance(Instance(parse_topology("switch:3"), parse_collective("all-gather"))),
+    "routes through switches": lambda: longest_distance(Instance(parse_topology("switch:3"), parse_collective("all-gather"))),
     "the order of 2 chunks": lambda: encode(
         Question(parse_topology("ring:3"), parse_collective("all-reduce"), 2, 2, 2), ordered=True
     ),

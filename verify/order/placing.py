@@ -37,9 +37,9 @@ def place_sums(expression: Expression, home: Int64, far: Int64, local: Int64 | i
     for number, (a, b) in enumerate(expression.parts, len(home)):
         both = (source[a] == across) & (source[b] == across)
         made[number] = np.minimum(comes[a] + comes[b] + local * both, NEVER)
-        ways = made[number][:, None] + far
-        source[number] = ways.argmin(axis=0)
-        comes[number] = np.minimum(ways[source[number], across], NEVER)
+        routes = made[number][:, None] + far
+        source[number] = routes.argmin(axis=0)
+        comes[number] = np.minimum(routes[source[number], across], NEVER)
     return Placing(made, source)
 
 

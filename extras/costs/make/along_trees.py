@@ -24,7 +24,7 @@ from certree.extras.costs.model.link_kinds import LinkKind, link_kinds, switches
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 
 MOST_SERVERS, MOST_STEPS = 8, 8
 _GRAIN = 1 << 24  # shares and prices are whole multiples of one over this
@@ -45,7 +45,7 @@ class Network:
             )
         ends = [(u, v) for u, v in product(range(self.servers), repeat=2) if u != v]
         src, dst = servers[[u for u, _ in ends]], servers[[v for _, v in ends]]
-        row, pair = way_of(topology, src, dst, *routes_between(topology, src, dst))
+        row, pair = route_of(topology, src, dst, *routes_between(topology, src, dst))
         passed = switches_passed(topology, kinds, row, pair, len(ends))
         used, link = np.unique(pair, return_inverse=True)
         self.seconds: list[Fraction] = []

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.forms.lowering_chain import takes
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
@@ -151,7 +151,7 @@ class ChunkRows:
     def links(self) -> tuple[Int64, Int64]:
         """(begin, pair): the joined pairs of nodes that each message passes."""
         schedule, rows = self.schedule, self.of_messages("row")
-        row, pair = way_of(schedule.topology, schedule.src[rows], schedule.dst[rows], schedule.route[rows], schedule.routes)
+        row, pair = route_of(schedule.topology, schedule.src[rows], schedule.dst[rows], schedule.route[rows], schedule.routes)
         if (pair < 0).any():
             lost = rows[row[np.argmax(pair < 0)]]
             raise UnsupportedError(f"node {schedule.src[lost]} sends to node {schedule.dst[lost]}, and no link joins them")

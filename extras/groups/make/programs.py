@@ -22,7 +22,7 @@ def family_program(family: RelayedFamily, times: int) -> Program:
             break
         stage = later
     links = first_links(family.topology, rows.src, rows.dst)
-    ways = [(link,) if route == DIRECT else family.routes[route] for route, link in zip(rows.route.tolist(), links, strict=True)]
+    routes = [(link,) if route == DIRECT else family.routes[route] for route, link in zip(rows.route.tolist(), links, strict=True)]
     chunk = np.tile(rows.chunk, times) + np.repeat(np.arange(times, dtype=np.int32) * np.int32(chunks), len(stage))
     stage, nothing = np.tile(stage, times), np.zeros(len(chunk), np.int32)
     return Program(
@@ -40,5 +40,5 @@ def family_program(family: RelayedFamily, times: int) -> Program:
         block=np.arange(len(chunk), dtype=np.int32),
         family=stage,
         part=chunk,
-        ways=tuple(ways) * times,
+        routes=tuple(routes) * times,
     )

@@ -14,7 +14,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.branchings import KINDS
 from certree.synth.packing.selection import Search, Trees
-from certree.synth.packing.slotting import slowest_way
+from certree.synth.packing.slotting import slowest_route
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 16, 24, 32)
 
@@ -52,4 +52,4 @@ def relays(request: Request, options: Options) -> Schedule:
 
 def _trees(request: Request, family: RelayedFamily) -> Trees:
     """A family with the reach of its routes."""
-    return replace(Trees.built(family), reach=slowest_way(request, 2) if family.routes else None)
+    return replace(Trees.built(family), reach=slowest_route(request, 2) if family.routes else None)

@@ -26,7 +26,7 @@ def reordered_demand(source: Schedule, request: Request, origin: Mapping[str, An
     search = _Search(still, request)
     for priority, what in (
         (source.step.astype(np.int64), "order"),
-        (-search.left, "longest way first"),
+        (-search.left, "longest route first"),
         (-search.times.length.astype(np.int64), "largest first"),
     ):
         search.take(priority, what)

@@ -1,7 +1,7 @@
 """Schedules of several collectives merged on the links that they share, by the list scheduler.
 
 All transfers of all collectives stand in one order. Each leaves in the first slot in which all that it reads has landed, and every
-link of its way, and the unit that adds it, are free of everything before it. Gaps are used. A collective that waits for others is
+link of its route, and the unit that adds it, are free of everything before it. Gaps are used. A collective that waits for others is
 booked behind them, from the slot on in which all their data have landed.
 
 Where transfers of a schedule have to leave together, since each sends what another one overwrites, and what they bring waits at a

@@ -138,7 +138,7 @@ class JointModel:
             (node, members(one for tag, plan in enumerate(self.plans) for one in arrivals_of(plan.tables, node, self._flow(tag))))
             for node in nodes
         ]
-        paths, travel = self._ways()
+        paths, travel = self._routes()
         place = {part.name: tag for tag, part in enumerate(self.joint.parts)}
         after = [members(place[name] for name in part.entry.after) for part in self.joint.parts]
         return {
@@ -150,9 +150,9 @@ class JointModel:
             "Arrivals": function(arrivals),
             "Program": function((node, self._program(rows[node])) for node in nodes),
             "ArrivalsOfFlow": function((node, self._arrivals_of_flow(node)) for node in nodes),
-            "Path": function((sequence(way), sequence(map(sequence, links))) for way, links in sorted(paths.items())),
+            "Path": function((sequence(connection), sequence(map(sequence, links))) for connection, links in sorted(paths.items())),
             "Capacity": capacities(self.joint.topology, paths),
-            "TravelTicks": function((sequence(way), sequence(cycles)) for way, cycles in sorted(travel.items())),
+            "TravelTicks": function((sequence(connection), sequence(cycles)) for connection, cycles in sorted(travel.items())),
             "Length": function((tag, plan.timing.ser) for tag, plan in enumerate(self.plans)),
             "After": function(enumerate(after)),
         }
@@ -183,16 +183,16 @@ class JointModel:
                 pairs.append((self._flow(tag)(chunk), members(lines[at] for at in np.flatnonzero(of == chunk).tolist())))
         return f"({function(pairs)})"
 
-    def _ways(self) -> tuple[dict[tuple[int, int, int], Sequence[tuple[int, int]]], dict[tuple[int, int, int], Sequence[int]]]:
+    def _routes(self) -> tuple[dict[tuple[int, int, int], Sequence[tuple[int, int]]], dict[tuple[int, int, int], Sequence[int]]]:
         """The links of every connection, and for each of them the ticks from entering it until a message that is as short as the
         shortest has arrived. Routes of all collectives are numbered on."""
         paths: dict[tuple[int, int, int], Sequence[tuple[int, int]]] = {}
         travel: dict[tuple[int, int, int], Sequence[int]] = {}
         for first, plan in zip(self.first_route, self.plans, strict=False):
             for (src, dst, route), links in plan.paths.items():
-                way = (src, dst, route if route == DIRECT else route + first)
-                paths[way] = links
-                travel[way] = [cycles - plan.timing.ser + self.ser for cycles in plan.travel[src, dst, route]]
+                connection = (src, dst, route if route == DIRECT else route + first)
+                paths[connection] = links
+                travel[connection] = [cycles - plan.timing.ser + self.ser for cycles in plan.travel[src, dst, route]]
         return paths, travel
 
     def _values(self) -> dict[str, object]:

@@ -19,7 +19,7 @@ from certree.models.fine.list_jobs import Costs
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.levels import Piece
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Request
 
 GROUPS = (64, 32, 16, 8, 4)  # the most endpoints of a group: the largest for which few enough pairs are looked at
@@ -94,7 +94,7 @@ class Meetings:
         """Find the routes of all levels of some orders together: one search for each endpoint, instead of one on each level."""
         pairs = [self._pairs(*level) for level in {level for sizes in shapes for level in _levels(sizes)}]
         with suppress(UnsupportedError):
-            default_ways(self.topology)(*np.unique(np.concatenate(pairs, axis=1), axis=1))
+            default_routes(self.topology)(*np.unique(np.concatenate(pairs, axis=1), axis=1))
 
     def _pairs(self, stride: int, size: int) -> NDArray[np.int32]:
         """From whom to whom on a level: two rows."""
@@ -106,7 +106,7 @@ class Meetings:
 
     def _meeting(self, stride: int, size: int) -> Meeting:
         topology = self.topology
-        link, begin = flat(default_ways(topology)(*self._pairs(stride, size)))
+        link, begin = flat(default_routes(topology)(*self._pairs(stride, size)))
         load = np.bincount(topology.pair_of_link[link], minlength=len(topology.pair_capacity))
         return Meeting(load, fullest(topology, load), int(np.diff(begin).max()))
 

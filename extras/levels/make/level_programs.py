@@ -10,7 +10,7 @@ from certree.extras.levels.make.spreads import spread_program
 from certree.models.common.errors import UnsupportedError
 from certree.synth.fine.levels import Levels
 from certree.synth.fine.program import Program
-from certree.synth.fine.ways import default_ways, even_ways, lighter_ways
+from certree.synth.fine.route_choice import default_routes, even_routes, lighter_routes
 from certree.synth.method import Request
 
 MOST_ROWS = 1 << 17  # transfers of a program, for effort 1
@@ -53,7 +53,7 @@ def _different(orders: Iterable[LevelOrder]) -> Iterator[LevelOrder]:
 
 def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[str, Program]]:
     if request.collective.has_one_root:
-        lighter, default = lighter_ways(request.topology), default_ways(request.topology)
+        lighter, default = lighter_routes(request.topology), default_routes(request.topology)
         for order in orders:
             program = spread_program(request, order, lighter)
             yield f"{order}", program if runs_alike(request, program) else spread_program(request, order, default)
@@ -63,7 +63,7 @@ def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[
         yield f"{order}, default routes", program
         if number < EVEN:
             evenly = program_of_order(request, order, even=True)
-            if evenly.ways != program.ways:
+            if evenly.routes != program.routes:
                 yield f"{order}, even routes", evenly
 
 
@@ -72,4 +72,4 @@ def program_of_order(request: Request, order: LevelOrder, *, even: bool) -> Prog
     collective = request.collective
     levels = Levels(order.sizes, request.members, order.parts(), collective.reduces, collective.gathers)
     stages, roots = levels.rows()
-    return stages.program(request.topology, collective, roots, (even_ways if even else default_ways)(request.topology))
+    return stages.program(request.topology, collective, roots, (even_routes if even else default_routes)(request.topology))

@@ -10,14 +10,14 @@ from certree.models.routers.grid_routing import Grid
 from certree.synth.fine.booking import rows_of
 from certree.synth.fine.fine_schedule import costs_of, flits_of, in_pieces
 from certree.synth.fine.order import order_of
-from certree.synth.fine.program import Program, Way, distinct
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.program import Program, Route, distinct
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Request
 from certree.verify.deadlock.layers import layers_of
 
 PROBED_WORK = 1 << 20  # rows and hops that are booked, for effort 1
 #: by routes and a number of layers, whether these are enough
-_Known = dict[tuple[frozenset[Way], int], bool]
+_Known = dict[tuple[frozenset[Route], int], bool]
 
 
 def soonest(request: Request, choices: Iterable[tuple[str, Program]], most: int) -> list[tuple[str, Program]]:
@@ -41,7 +41,7 @@ def soonest(request: Request, choices: Iterable[tuple[str, Program]], most: int)
             reason = error
             continue
         found.append((end, number, (label, program)))
-        spent += program.rows + sum(map(len, program.ways))
+        spent += program.rows + sum(map(len, program.routes))
         if spent > PROBED_WORK * request.effort or request.monitor.expired:
             break
     if not found:
@@ -54,16 +54,16 @@ def runs_alike(request: Request, program: Program, known: _Known | None = None) 
     run takes the cycles of the closed form. Default routes on grids need one where rings have datelines. Cost as `layers_of`, which
     is asked once for each set of routes and number of layers: `known` has the answers."""
     topology, machine = request.topology, request.machine
-    far = [way for way in distinct(program.ways) if len(way) > 1]
+    far = [route for route in distinct(program.routes) if len(route) > 1]
     if not far:
         return True
     cut, _ = in_pieces(request, program)
     most = most_layers(request, flits_of(request, cut))
     if most and machine.router.datelines and Grid.of(topology) is not None:
         sent = program.src != program.dst
-        if list(compress(program.ways, sent)) == default_ways(topology)(program.src[sent], program.dst[sent]):
+        if list(compress(program.routes, sent)) == default_routes(topology)(program.src[sent], program.dst[sent]):
             return True
     known, routes = {} if known is None else known, (frozenset(far), most)
     if routes not in known:
-        known[routes] = max(layers_of([topology.pair_of_link[list(way)].tolist() for way in far], most)) < most
+        known[routes] = max(layers_of([topology.pair_of_link[list(route)].tolist() for route in far], most)) < most
     return known[routes]

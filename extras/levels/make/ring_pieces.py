@@ -102,11 +102,11 @@ class RingEstimates:
     def _scatter(self, tally: _Tally, piece: Piece, dimension: int, held: int, cycles: _Cycles) -> None:
         """There and back along a ring of which everyone keeps `held` chunks."""
         size, latest = self.sizes[dimension], 0
-        for way, (_, most) in enumerate(piece.reach(size)):
+        for route, (_, most) in enumerate(piece.reach(size)):
             lengths, until = [hops - piece.next_to(hops) for hops in range(1, most + 1)], [0]
             for hops, length in enumerate(lengths, 1):
                 until.append(until[hops - length] + 2 * cycles.flight(length) + cycles.start + cycles.red)
-            tally.load[dimension, way ^ piece.mirrored] += 2 * held * sum(lengths)
+            tally.load[dimension, route ^ piece.mirrored] += 2 * held * sum(lengths)
             latest = max(latest, *until)
         tally.latency += latest
         tally.sums += held * (size - 1)

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from certree.extras.levels.make.level_orders import LevelOrder
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import Finder
+from certree.synth.fine.route_choice import Finder
 from certree.synth.method import Request
 from certree.synth.ranks.staged import every_place
 
 Int64 = NDArray[np.int64]
 
 
-def spread_program(request: Request, order: LevelOrder, ways: Finder) -> Program:
+def spread_program(request: Request, order: LevelOrder, routes: Finder) -> Program:
     """The transfers of an order: N - 1 for each chunk, on these routes."""
     digits, sizes = every_place(order.sizes), order.sizes
     strides, chunks = np.cumprod((1, *sizes[:-1])), order.pieces * order.chunks_of_a_piece
@@ -40,7 +40,7 @@ def spread_program(request: Request, order: LevelOrder, ways: Finder) -> Program
             to = place + ((digits[place, level] + ahead) % sizes[level] - digits[place, level]) * strides[level]
             holds[chunk, to] = True
             moves.append(_new(has, chunk, place, to))
-    return _program(request, stages, moves, chunks, ways)
+    return _program(request, stages, moves, chunks, routes)
 
 
 def _new(has: NDArray[np.bool_], chunk: Int64, place: Int64, to: Int64) -> tuple[Int64, Int64, Int64]:
@@ -50,7 +50,7 @@ def _new(has: NDArray[np.bool_], chunk: Int64, place: Int64, to: Int64) -> tuple
     return chunk[fresh], place[fresh], to[fresh]
 
 
-def _program(request: Request, stages: Stages, moves: list[tuple[Int64, Int64, Int64]], chunks: int, ways: Finder) -> Program:
+def _program(request: Request, stages: Stages, moves: list[tuple[Int64, Int64, Int64]], chunks: int, routes: Finder) -> Program:
     """The moves in stages, backwards for a reduce; what is sent along one level may leave in any order."""
     nodes, depth = request.members, np.full((chunks, len(request.members)), -1)
     depth[:, np.flatnonzero(nodes == request.collective.root)] = 0
@@ -64,4 +64,4 @@ def _program(request: Request, stages: Stages, moves: list[tuple[Int64, Int64, I
             else:
                 stages.add(chunk[here], Op.COPY, nodes[place[here]], nodes[to[here]], stage=one)
     roots = np.full(chunks, request.collective.root)
-    return stages.program(request.topology, request.collective, roots, ways)
+    return stages.program(request.topology, request.collective, roots, routes)

@@ -2,7 +2,7 @@
 
 Routes that pass routers in any order wait for each other in circles, which layers of virtual channels keep apart
 (`certree.verify.deadlock.layers`). With more layers than the machine can spare, messages wait in routers, which a closed form does
-not see. A block that stops at an endpoint of a router on its way, which stores it and sends it on, breaks its route in two:
+not see. A block that stops at an endpoint of a router on its route, which stores it and sends it on, breaks its route in two:
 in-transit buffers, as Flich et al. call them ("Boosting the performance of Myrinet networks", IEEE TPDS 2002).
 """
 

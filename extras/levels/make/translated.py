@@ -25,7 +25,7 @@ from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.fine.booking import without_unread_copies
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.order import order_of
-from certree.synth.fine.program import Stages, Way, distinct
+from certree.synth.fine.program import Route, Stages, distinct
 from certree.synth.fine.search import Trial
 from certree.synth.ranks.layout import Layout, layout_of
 from certree.synth.ranks.staged import every_place
@@ -68,7 +68,7 @@ class Rings:
         digit, size = self.digits[place, dimension], self.sizes[dimension]
         return np.asarray(place + ((digit + shift) % size - digit) * self.strides[dimension])
 
-    def ways(self, src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
+    def routes(self, src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
         """The links from each node to another one on a ring, the shorter way round. O(hops)."""
         if not len(src):
             return []
@@ -133,7 +133,7 @@ class Translated:
             levels = _Shares(sizes, rings.layout.nodes, (piece,), turns=True, limit=limit)
             levels.add_first(stages, piece, first + number * self.count, share[first])
         roots = np.full(self.chunks, NO_ROOT, np.int32)
-        self.program = stages.program(rings.topology, collective, roots, rings.ways)
+        self.program = stages.program(rings.topology, collective, roots, rings.routes)
 
     @property
     def chunks(self) -> int:
@@ -186,7 +186,7 @@ class Translated:
             src=np.where(local, of_node[program.src], kinds),  # no message is local then
             dst=of_node[program.dst],
             adds=(program.op == Op.REDUCE).astype(np.uint8),
-            ways=[tuple(of_link[list(way)].tolist()) for way in program.ways],
+            routes=[tuple(of_link[list(route)].tolist()) for route in program.routes],
             lanes=rings.topology.capacity[links].astype(np.int32),
             parallel=[(number,) for number in range(len(links))],
             nodes=kinds + 1,
@@ -215,7 +215,7 @@ class Translated:
             others = own - own % prod(sizes.tolist()) + number * count
             chunk[here] = moved @ np.cumprod((1, *sizes[:-1]))[: len(along)] + others[:, None]
         src, dst = images(program.src), images(program.dst)
-        route, routes = self._routes(program.ways, src)
+        route, routes = self._routes(program.routes, src)
         nodes = rings.layout.nodes
         columns: dict[str, Any] = {
             "chunk": chunk,
@@ -234,13 +234,13 @@ class Translated:
             "buffers": program.buffers,
         }
 
-    def _routes(self, ways: Sequence[Way], src: Int64) -> tuple[Int64, tuple[Way, ...]]:
+    def _routes(self, routes: Sequence[Route], src: Int64) -> tuple[Int64, tuple[Route, ...]]:
         """The number of the route of each row from each place, and the routes. O(routes · hops)."""
         rings, ports = self.rings, self.rings.link.shape[1] * 2
         port = np.empty(len(rings.topology.src), np.int64)
         port[rings.link.reshape(-1, ports)] = np.arange(ports)
-        found = distinct((int(port[way[0]]), len(way)) for way in ways if len(way) > 1)
-        number = np.array([found[int(port[way[0]]), len(way)] if len(way) > 1 else DIRECT for way in ways])
+        found = distinct((int(port[route[0]]), len(route)) for route in routes if len(route) > 1)
+        number = np.array([found[int(port[route[0]]), len(route)] if len(route) > 1 else DIRECT for route in routes])
         every, routes = np.arange(len(rings.digits)), []
         for one, hops in found:
             dimension, back = divmod(one, 2)

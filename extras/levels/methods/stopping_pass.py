@@ -39,7 +39,7 @@ PIECES = (1, 2, 4)  # of a block, over the same links
     compares=True,
 )
 def stopping_pass(request: Request, options: Options) -> Schedule:
-    """Each block leaves as soon as its links are free, and stops at an endpoint on its way where routes need it; in fine slots.
+    """Each block leaves as soon as its links are free, and stops at an endpoint on its route where routes need it; in fine slots.
 
     For routers with endpoints whose routes need more layers of virtual channels than the machine can spare. Routes of the last
     layers are cut at a router that they pass: an endpoint there stores the block and sends it on. Where no route has to be cut it

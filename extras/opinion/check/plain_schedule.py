@@ -50,7 +50,7 @@ Parts = tuple[list[Row], list[int], list[int] | None]
 
 class Plain(NamedTuple):
     """A schedule in plain numbers. `base` has those that are single, also of a symmetric one. `iterations`: as many as can be under
-    way at once; others repeat what these do."""
+    route at once; others repeat what these do."""
 
     schedule: AnySchedule  # its collective and network
     base: Schedule

@@ -88,7 +88,7 @@ class _Arranger:
         count = len(columns["op"])
         made: dict[str, Any] = {name: np.array(values, np.int8 if name == "op" else np.int32) for name, values in columns.items()}
         made["block"] = np.arange(count, dtype=np.int32)
-        return replace(self._program, **made, ways=(*self._program.ways, *[()] * (count - len(rows))), in_order=True)
+        return replace(self._program, **made, routes=(*self._program.routes, *[()] * (count - len(rows))), in_order=True)
 
     def _at(self, cell: _Cell) -> _Held:
         return self._held.setdefault(cell, _Held(_NONE if cell[2] else self._place.get(cell[0], _NONE)))

@@ -21,8 +21,8 @@ from certree.synth.fine.booking import booked_end, least_cycles
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
+from certree.synth.fine.route_choice import even_routes
 from certree.synth.fine.shots import has_rings
-from certree.synth.fine.ways import even_ways
 from certree.synth.method import Request
 from certree.synth.ranks.cliques import cliques_of
 from certree.synth.ranks.layout import Layout, layout_of
@@ -70,16 +70,16 @@ class _Choice:
         collective, layout = request.collective, self.layout
         levels = Levels(layout.sizes, layout.nodes, self.pieces, collective.reduces, collective.gathers, turns=self.is_paired)
         stages, roots = levels.rows()
-        return stages.program(request.topology, collective, roots, even_ways(request.topology))
+        return stages.program(request.topology, collective, roots, even_routes(request.topology))
 
     def rows(self, request: Request) -> int:
         """How many transfers the program has."""
-        piece, found, holders, ways = self.pieces[0], 0, len(self.layout.nodes), 1 + request.collective.gathers
+        piece, found, holders, routes = self.pieces[0], 0, len(self.layout.nodes), 1 + request.collective.gathers
         chunks = prod(self.layout.sizes[dimension] for dimension in piece.order[: piece.scattered])
         for number, dimension in enumerate(piece.order):
             size = self.layout.sizes[dimension]
             if number < piece.scattered:
-                found += ways * (holders - holders // size)
+                found += routes * (holders - holders // size)
                 holders //= size
             else:
                 found += holders * size

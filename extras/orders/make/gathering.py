@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Topology
-from certree.synth.fine.ways import even_ways
+from certree.synth.fine.route_choice import even_routes
 from certree.synth.ranks.layout import Layout
 
 
@@ -23,10 +23,10 @@ class Gathering:
         """The load of each link in each dimension by a message from everyone to the other one of its pair, in parts of the least
         common multiple of all capacities."""
         place, unit = np.arange(len(self.layout.nodes)), np.lcm.reduce(self.topology.capacity.astype(np.int64))
-        ways, found = even_ways(self.topology), np.zeros((len(self.layout.sizes), len(self.topology.src)), np.int64)
+        routes, found = even_routes(self.topology), np.zeros((len(self.layout.sizes), len(self.topology.src)), np.int64)
         for dimension, row in enumerate(found):
-            for way in ways(self.layout.nodes, self.layout.nodes[place ^ 1 << dimension]):
-                row[list(way)] += 1
+            for route in routes(self.layout.nodes, self.layout.nodes[place ^ 1 << dimension]):
+                row[list(route)] += 1
         return np.asarray(found * (unit // self.topology.capacity))
 
     def nearest_first(self) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Placings of few links one after the other, for messages whose time is mostly that of the way."""
+"""Placings of few links one after the other, for messages whose time is mostly that of the route."""
 
 import numpy as np
 

@@ -112,20 +112,20 @@ def _of_placings(request: Request, expression: Expression, placings: Sequence[Co
     """A chunk of each placing. A row reads once its cell is complete, and its destination changes after what comes before it."""
     known: dict[Column, tuple[PlacedChunk, list[tuple[int, int]]]] = {}
     rows: list[tuple[int, ...]] = []
-    ways: list[tuple[int, ...]] = []
+    routes: list[tuple[int, ...]] = []
     for number, column in enumerate(placings):
         if column not in known:
             known[column] = _staged(PlacedChunk(request.topology, expression, column, gathers=request.collective.gathers))
         chunk, stages = known[column]
         for (op, src, src_buffer, dst, dst_buffer, links), (reads, writes) in zip(chunk.rows, stages, strict=True):
-            rows.append((number, op, src, dst, src_buffer, dst_buffer, reads, writes, len(ways), reads, number))
-            ways.append(links)
+            rows.append((number, op, src, dst, src_buffer, dst_buffer, reads, writes, len(routes), reads, number))
+            routes.append(links)
     table = np.array(rows, np.int32)
     columns: dict[str, NDArray[Any]] = {name: table[:, at] for at, name in enumerate(COLUMNS)}
     columns["op"] = columns["op"].astype(np.int8)
     rooted = request.collective.is_rooted
     roots = np.array([column.root if rooted else NO_ROOT for column in placings], np.int32)
-    return Program(request.topology, request.collective, roots, **columns, ways=tuple(ways), in_order=True)
+    return Program(request.topology, request.collective, roots, **columns, routes=tuple(routes), in_order=True)
 
 
 def _staged(chunk: PlacedChunk) -> tuple[PlacedChunk, list[tuple[int, int]]]:

@@ -42,21 +42,23 @@ class PlacedChunk:
         self.rows: list[tuple[int, int, int, int, int, tuple[int, ...]]] = []
         self.ready: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         self._used: dict[int, int] = {}
-        count, ways = len(expression.ranks), {move.value: move.links for move in column.moves}
+        count, routes = len(expression.ranks), {move.value: move.links for move in column.moves}
         is_data, has = in_data(expression, column.site), [{node} for node in column.site[:count]]
         held, depth = [_Cell(node, 0) for node in column.site[:count]], [0] * count
         for vertex, parts in enumerate(expression.parts, count):
             node = column.site[vertex]
-            first, second = sorted(parts, key=lambda part: (part in ways, held[part].buffer if part not in ways else depth[part]))
-            if first in ways and is_data[vertex] and node not in has[first]:
+            first, second = sorted(
+                parts, key=lambda part: (part in routes, held[part].buffer if part not in routes else depth[part])
+            )
+            if first in routes and is_data[vertex] and node not in has[first]:
                 first, second = second, first
             cell = held[first]
-            if first in ways:
+            if first in routes:
                 empty = _Cell(node, 0) if is_data[vertex] else self._scratch(node)
-                cell = replace(empty, ready=(self._send(Op.COPY, held[first], ways[first], empty),))
-            held.append(replace(cell, ready=(self._send(Op.REDUCE, held[second], ways.get(second, ()), cell),)))
+                cell = replace(empty, ready=(self._send(Op.COPY, held[first], routes[first], empty),))
+            held.append(replace(cell, ready=(self._send(Op.REDUCE, held[second], routes.get(second, ()), cell),)))
             has.append(has[first] | has[second])
-            depth.append(1 + max(depth[first] + (first in ways), depth[second]))
+            depth.append(1 + max(depth[first] + (first in routes), depth[second]))
         self._spread(held[-1], column, gathers=gathers)
 
     def _spread(self, result: _Cell, column: Column, *, gathers: bool) -> None:
@@ -126,17 +128,17 @@ class Placed(TreeFamily):
                 after += [row] * len(waits)
         op, src, src_buffer, dst, dst_buffer, links = zip(*rows, strict=True)
         turn = [one for one, _ in self.chosen]
-        links = tuple(way for _, way in self.chosen) if self.chosen else links
-        number_of = {way: number for number, way in enumerate(self.routes)}
+        links = tuple(route for _, route in self.chosen) if self.chosen else links
+        number_of = {route: number for number, route in enumerate(self.routes)}
         pair = self.topology.pair_index(np.array(src), np.array(dst)).tolist()
         local = len(self.topology.pair_capacity) + len(self.topology.src)
         channels = [
-            [len(self.topology.pair_capacity) + link for link in way]
-            if len(way) > 1
+            [len(self.topology.pair_capacity) + link for link in route]
+            if len(route) > 1
             else [pair[row]]
-            if way
+            if route
             else [local + src[row]]
-            for row, way in enumerate(links)
+            for row, route in enumerate(links)
         ]
         offset = np.cumsum([0, *map(len, channels)])
         columns = {
@@ -147,7 +149,7 @@ class Placed(TreeFamily):
         return Transfers(
             **columns,
             op=np.array(op, np.int8),
-            route=np.array([number_of.get(way, DIRECT) for way in links], np.int32),
+            route=np.array([number_of.get(route, DIRECT) for route in links], np.int32),
             channel_offset=offset.astype(np.int32),
             channel=np.array([one for entry in channels for one in entry], np.int32),
             turn=np.array(turn, np.int32),
@@ -181,7 +183,7 @@ class Placed(TreeFamily):
 def placed(topology: Topology, collective: Collective, expression: Expression, placings: Sequence[Column]) -> Placed:
     """The family of these placings, one chunk each."""
     moves = dict.fromkeys(move.links for column in placings for move in (*column.moves, *column.out))
-    ways = dict.fromkeys(leg for links in moves for leg in _legs(topology, links))
+    routes = dict.fromkeys(leg for links in moves for leg in _legs(topology, links))
     none = np.full((len(placings), 0), -1, np.int32)
     family = Placed(
         topology,
@@ -190,7 +192,7 @@ def placed(topology: Topology, collective: Collective, expression: Expression, p
         up=none,
         down=none,
         origin={},
-        routes=tuple(way for way in ways if len(way) > 1),
+        routes=tuple(route for route in routes if len(route) > 1),
         expression=expression,
         placings=tuple(placings),
     )
@@ -215,4 +217,6 @@ def _in_turns(family: Placed) -> Placed:
         if start == end:
             turns[row] = (int(next_turn[start]), ())
             next_turn[start] += 1
-    return replace(family, chosen=tuple(turns), turns=period, routes=tuple(dict.fromkeys(way for _, way in chosen if len(way) > 1)))
+    return replace(
+        family, chosen=tuple(turns), turns=period, routes=tuple(dict.fromkeys(route for _, route in chosen if len(route) > 1))
+    )

@@ -17,7 +17,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.method import Options, Request, Tier, choice, method
 from certree.synth.packing.selection import Search, Trees
-from certree.synth.packing.slotting import slowest_way
+from certree.synth.packing.slotting import slowest_route
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witnesses.ordered import ORDERED
 from certree.verify.certificates.certificate import make_certificate
@@ -93,4 +93,4 @@ def _family(request: Request, pricing: Pricing, rates: Rates, shares: Mapping[in
     columns = whole_shares(pricing, rates, shares, chunks, room, request.seed)
     trees = Trees.built(placed(request.topology, request.collective, pricing.expression, columns))
     has_routes = not request.topology.is_direct
-    return replace(trees, is_summed=not has_routes, spare_sums=_SPARE, reach=slowest_way(request, 4) if has_routes else None)
+    return replace(trees, is_summed=not has_routes, spare_sums=_SPARE, reach=slowest_route(request, 4) if has_routes else None)

@@ -101,33 +101,33 @@ class FineScheduler::Run : public FineFlow {
       }
       return;
     }
-    const bool is_single = jobs_.way.size(row) == 1;
+    const bool is_single = jobs_.route.size(row) == 1;
     take_all(row, is_single ? links(row, &times_.link[row], &times_.link[row] + 1) : links(row), fire);
     leaves(row, fire);
   }
 
-  LinkWay links(int32_t row, const int32_t* begin, const int32_t* end) const {
+  LinkRoute links(int32_t row, const int32_t* begin, const int32_t* end) const {
     return {begin, end, costs_.hop.data(), length(row)};
   }
-  LinkWay links(int32_t row) const { return links(row, jobs_.way.begin(row), jobs_.way.end(row)); }
-  PlaceWay holds(int32_t row) const { return {jobs_.holds.begin(row), jobs_.holds.end(row)}; }
+  LinkRoute links(int32_t row) const { return links(row, jobs_.route.begin(row), jobs_.route.end(row)); }
+  PlaceRoute holds(int32_t row) const { return {jobs_.holds.begin(row), jobs_.holds.end(row)}; }
 
-  // The first slot from a cycle on in which the links of a way are free, and what the transfer holds besides.
-  int64_t free_from(int32_t row, const LinkWay& way, int64_t fire, int32_t* last = nullptr) const {
-    fire = first_slot(lanes_, way, fire, costs_.slot, last);
+  // The first slot from a cycle on in which the links of a route are free, and what the transfer holds besides.
+  int64_t free_from(int32_t row, const LinkRoute& route, int64_t fire, int32_t* last = nullptr) const {
+    fire = first_slot(lanes_, route, fire, costs_.slot, last);
     if (!holds_any_) return fire;
     for (int64_t before = -1; before < fire;) {
       int32_t hold = -1;
       before = fire;
       fire = first_slot(lanes_, holds(row), fire, costs_.slot, &hold);
-      if (hold >= 0 && last != nullptr) *last = static_cast<int32_t>(way.size()) + hold;
-      fire = first_slot(lanes_, way, fire, costs_.slot, last);
+      if (hold >= 0 && last != nullptr) *last = static_cast<int32_t>(route.size()) + hold;
+      fire = first_slot(lanes_, route, fire, costs_.slot, last);
     }
     return fire;
   }
 
-  void take_all(int32_t row, const LinkWay& way, int64_t fire) {
-    take(lanes_, way, fire);
+  void take_all(int32_t row, const LinkRoute& route, int64_t fire) {
+    take(lanes_, route, fire);
     if (holds_any_) take(lanes_, holds(row), fire);
   }
 
@@ -143,12 +143,12 @@ class FineScheduler::Run : public FineFlow {
     return fire;
   }
 
-  // The first cycle in which the links of a transfer are free; of ways of one link it takes any that is parallel to it.
+  // The first cycle in which the links of a transfer are free; of routes of one link it takes any that is parallel to it.
   int64_t free_from(int32_t row, int64_t now, int32_t* last) {
-    if (jobs_.way.size(row) != 1) return free_from(row, links(row), now, last);
-    const int32_t way = *jobs_.way.begin(row);
+    if (jobs_.route.size(row) != 1) return free_from(row, links(row), now, last);
+    const int32_t route = *jobs_.route.begin(row);
     int64_t best = -1;
-    for (const int32_t* link = jobs_.parallel.begin(way); link != jobs_.parallel.end(way); ++link) {
+    for (const int32_t* link = jobs_.parallel.begin(route); link != jobs_.parallel.end(route); ++link) {
       const int64_t fire = free_from(row, links(row, link, link + 1), now, last);
       if (best < 0 || fire < best) {
         best = fire;
@@ -158,20 +158,20 @@ class FineScheduler::Run : public FineFlow {
     return best;
   }
 
-  // A transfer waits, until a cycle at least, for the link at a place of its way; of ways of one link for any that is parallel to
+  // A transfer waits, until a cycle at least, for the link at a place of its route; of routes of one link for any that is parallel to
   // it.
   void join(int32_t row, int32_t place, int64_t fire) {
-    const LinkWay way = links(row);
+    const LinkRoute route = links(row);
     Place at;
-    if (place < way.size()) {
-      auto here = way.first();
-      while (way.number(here) < place) way.step(here);
-      at = way.at(here);
+    if (place < route.size()) {
+      auto here = route.first();
+      while (route.number(here) < place) route.step(here);
+      at = route.at(here);
       at.length = shortest_;  // messages of all lengths wait together, until one of them could enter
     } else {
-      at = holds(row).begin[place - way.size()];
+      at = holds(row).begin[place - route.size()];
     }
-    if (way.size() == 1 && place == 0 && jobs_.parallel.size(at.resource) > 1) {
+    if (route.size() == 1 && place == 0 && jobs_.parallel.size(at.resource) > 1) {
       at.resource = *jobs_.parallel.begin(at.resource);
       at.after = ANY_PARALLEL;
     }

@@ -1,4 +1,4 @@
-// List scheduling in cycles: each transfer leaves as soon as what it carries is there and every link of its way is free for it.
+// List scheduling in cycles: each transfer leaves as soon as what it carries is there and every link of its route is free for it.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ struct Taken {
 struct FineJobs {
   std::vector<int32_t> src, dst;
   std::vector<uint8_t> adds;         // by transfer: whether a reduction unit adds what it carries
-  Ragged way;                        // links of each transfer; of local ones none
+  Ragged route;                        // links of each transfer; of local ones none
   std::vector<int32_t> needs;        // by gate: how many events open it
   Ragged when_sent, when_landed;     // by transfer: gates that it helps to open
   Ragged opens;                      // by gate: transfers that wait for it
@@ -62,7 +62,7 @@ struct FineJobs {
 };
 
 // In cycles: of a message on a lane (with lengths of their own the longest), of a reduction unit for a chunk, by link from the
-// entry into it to the entry into the next one, at the ends of a way, before a reduction; `slot`: cycles of a slot.
+// entry into it to the entry into the next one, at the ends of a route, before a reduction; `slot`: cycles of a slot.
 struct FineCosts {
   int64_t ser, red, ends, start, slot;
   std::vector<int64_t> hop;
@@ -79,7 +79,7 @@ struct FineTurns {
 
 enum class Booking { done, circle, meeting };
 
-// By transfer: when it leaves and lands, the link of a way of one link, and whether it reads the original instead of a copy.
+// By transfer: when it leaves and lands, the link of a route of one link, and whether it reads the original instead of a copy.
 // `outcome`: circle where transfers wait for each other, meeting where some that leave together want the same link.
 struct FineTimes {
   Booking outcome = Booking::done;

@@ -54,9 +54,9 @@ FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
       before.push_back(jobs.follows[row]);
       follower.push_back(static_cast<int32_t>(row));
     }
-    if (jobs.way.size(row) == 0) continue;
+    if (jobs.route.size(row) == 0) continue;
     latency_[row] = costs.ends;
-    for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
+    for (const int32_t* link = jobs.route.begin(row); link != jobs.route.end(row); ++link) latency_[row] += costs.hop[*link];
   }
   readers_ = grouped(rows, original, reader);
   if (!before.empty()) followers_ = grouped(rows, before, follower);
@@ -81,7 +81,7 @@ void FineFlow::begin(const FineTurns& turns) {
   times_.link.assign(rows, -1);
   times_.reads_original.assign(rows, 0);
   for (size_t row = 0; row < rows; ++row) {
-    if (jobs_.way.size(row) == 1) times_.link[row] = *jobs_.way.begin(row);
+    if (jobs_.route.size(row) == 1) times_.link[row] = *jobs_.route.begin(row);
   }
   events_.clear();
 }

@@ -20,7 +20,7 @@ class Forwarding : public FineFlow {
  public:
   Forwarding(const FineJobs& jobs, const FineCosts& costs)
       : FineFlow(jobs, costs),
-        wait(jobs.way.value.size(), 0),
+        wait(jobs.route.value.size(), 0),
         hop_(jobs.src.size(), 0),
         own_(jobs.lanes.size()),
         is_called_(jobs.lanes.size(), 0),
@@ -30,11 +30,11 @@ class Forwarding : public FineFlow {
     }
   }
 
-  std::vector<int64_t> wait;  // by place in the ways
+  std::vector<int64_t> wait;  // by place in the routes
 
  private:
   void leave(int32_t row, int64_t now) override {
-    const int32_t link = *jobs_.way.begin(row);
+    const int32_t link = *jobs_.route.begin(row);
     own_[link].emplace(priority_[row], row);
     serving(link, row, now);
   }
@@ -71,25 +71,25 @@ class Forwarding : public FineFlow {
   }
 
   void passing(int32_t row, int64_t now) override {
-    const int32_t place = jobs_.way.offset[row] + hop_[row], link = jobs_.way.value[place];
+    const int32_t place = jobs_.route.offset[row] + hop_[row], link = jobs_.route.value[place];
     const int64_t entry = std::max(now, free_[link].top());
     wait[place] = entry - now;
     enter(row, entry);
   }
 
   void enter(int32_t row, int64_t entry) {
-    const int32_t link = jobs_.way.begin(row)[hop_[row]];
+    const int32_t link = jobs_.route.begin(row)[hop_[row]];
     free_[link].pop();
     free_[link].push(entry + costs_.ser);
     const int64_t next = entry + costs_.hop[link];
-    if (static_cast<size_t>(++hop_[row]) == jobs_.way.size(row)) {
+    if (static_cast<size_t>(++hop_[row]) == jobs_.route.size(row)) {
       arrives(row, next + costs_.ends + costs_.ser);
     } else {
       event(next, pass, link, row);
     }
   }
 
-  std::vector<int32_t> hop_;  // by transfer the place of its head in its way
+  std::vector<int32_t> hop_;  // by transfer the place of its head in its route
   std::vector<Own> own_;      // by link those of its node that are ready
   std::vector<int64_t> is_called_;
   std::vector<std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>>> free_;  // by link when each lane is
@@ -118,7 +118,7 @@ class Buffers {
     usual.assign(jobs_.src.size(), -1);
     found.channel.assign(jobs_.src.size(), -1);
     for (const int32_t row : order) {
-      if (jobs_.way.size(row) == 0) continue;
+      if (jobs_.route.size(row) == 0) continue;
       int64_t later = too_long(found, row);
       if (later == 0 && !choose(found, row, usual)) later = least_delay(found, row);
       if (later == 0) continue;
@@ -134,10 +134,10 @@ class Buffers {
     for (auto& rows : met_) rows.clear();
     for (size_t row = 0; row < jobs_.src.size(); ++row) {
       int64_t cycle = found.times.fire[row];
-      for (int32_t place = jobs_.way.offset[row]; place < jobs_.way.offset[row + 1]; ++place) {
-        const int32_t link = jobs_.way.value[place];
+      for (int32_t place = jobs_.route.offset[row]; place < jobs_.route.offset[row + 1]; ++place) {
+        const int32_t link = jobs_.route.value[place];
         cycle += costs_.hop[link];
-        const int64_t wait = place + 1 < jobs_.way.offset[row + 1] ? found.wait[place + 1] : 0;
+        const int64_t wait = place + 1 < jobs_.route.offset[row + 1] ? found.wait[place + 1] : 0;
         behind_[link].push_back({cycle, cycle + wait + costs_.ser, wait > 0, static_cast<int32_t>(row)});
         cycle += wait;
       }
@@ -158,32 +158,32 @@ class Buffers {
   // By how much a message has to leave later to wait no longer than its buffer can take it.
   int64_t too_long(const FineForwarded& found, int32_t row) const {
     if (costs_.ser <= channels_.room) return 0;
-    for (int32_t place = jobs_.way.offset[row]; place < jobs_.way.offset[row + 1]; ++place) {
+    for (int32_t place = jobs_.route.offset[row]; place < jobs_.route.offset[row + 1]; ++place) {
       if (found.wait[place] > channels_.room) return found.wait[place] - channels_.room;
     }
     return 0;
   }
 
-  // A channel of its layer in which it meets nobody: the usual one of its way, or the first.
+  // A channel of its layer in which it meets nobody: the usual one of its route, or the first.
   bool choose(FineForwarded& found, int32_t row, std::vector<int32_t>& usual) {
-    if (met_[row].empty() && jobs_.way.size(row) == 1) return true;
-    const int32_t way = channels_.way[row], parts = channels_.parts;
-    const bool any = jobs_.way.size(row) == 1;
+    if (met_[row].empty() && jobs_.route.size(row) == 1) return true;
+    const int32_t route = channels_.route[row], parts = channels_.parts;
+    const bool any = jobs_.route.size(row) == 1;
     const int32_t low = any ? 0 : channels_.layer[row] * parts, high = any ? channels_.layers * parts : low + parts;
     std::vector<uint8_t> taken(high, 0);
     for (const int32_t other : met_[row]) {
       if (const int32_t channel = found.channel[other]; channel >= 0 && channel < high) taken[channel] = 1;
     }
-    int32_t channel = usual[way] >= 0 && !taken[usual[way]] ? usual[way] : low;
+    int32_t channel = usual[route] >= 0 && !taken[usual[route]] ? usual[route] : low;
     while (channel < high && taken[channel]) ++channel;
     if (channel == high) return false;
-    usual[way] = found.channel[row] = channel;
+    usual[route] = found.channel[row] = channel;
     return true;
   }
 
   // The cycles that it waits at the first router at which it does; one if it does not.
   int64_t least_delay(const FineForwarded& found, int32_t row) const {
-    for (int32_t place = jobs_.way.offset[row]; place < jobs_.way.offset[row + 1]; ++place) {
+    for (int32_t place = jobs_.route.offset[row]; place < jobs_.route.offset[row + 1]; ++place) {
       if (found.wait[place] > 0) return found.wait[place];
     }
     return 1;

@@ -22,8 +22,8 @@ template <typename Calendar>
 bool take_all(Calendar& calendar, const Places& places, const int32_t* begin, const int32_t* end, int64_t fire) {
   if (!std::is_same_v<Calendar, Meetings> && end - begin > 1) return false;
   for (const int32_t* row = begin; row != end; ++row) {
-    if (const PlaceWay way{places.begin(*row), places.end(*row)}; first_slot(calendar, way, fire, 1) == fire) {
-      take(calendar, way, fire);
+    if (const PlaceRoute route{places.begin(*row), places.end(*row)}; first_slot(calendar, route, fire, 1) == fire) {
+      take(calendar, route, fire);
       continue;
     }
     if constexpr (std::is_same_v<Calendar, Meetings>) {

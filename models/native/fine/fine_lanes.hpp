@@ -15,7 +15,7 @@ namespace certree {
 inline int64_t rounded(int64_t cycle, int64_t slot) { return slot == 1 ? cycle : (cycle + slot - 1) / slot * slot; }
 
 // Places one after the other.
-struct PlaceWay {
+struct PlaceRoute {
   const Place *begin, *end;
   using Cursor = const Place*;
 
@@ -28,7 +28,7 @@ struct PlaceWay {
 };
 
 // Links, each of which a message takes for `length` cycles, and the next one `hop` of this one later.
-struct LinkWay {
+struct LinkRoute {
   const int32_t *begin, *end;
   const int64_t* hop;
   int64_t length;
@@ -46,31 +46,31 @@ struct LinkWay {
   void step(Cursor& here) const { here.after += hop[*here.link++]; }
 };
 
-// The first slot from `fire` on in which all places of a way are free; `last`: the number of the place for which it waits last.
-template <typename Calendar, typename Way>
-int64_t first_slot(const Calendar& calendar, const Way& way, int64_t fire, int64_t slot, int32_t* last = nullptr) {
+// The first slot from `fire` on in which all places of a route are free; `last`: the number of the place for which it waits last.
+template <typename Calendar, typename Route>
+int64_t first_slot(const Calendar& calendar, const Route& route, int64_t fire, int64_t slot, int32_t* last = nullptr) {
   fire = rounded(fire, slot);
-  auto here = way.first();
-  for (auto left = way.size(); left > 0;) {  // places in a row that have to be free, round and round
-    const Place place = way.at(here);
+  auto here = route.first();
+  for (auto left = route.size(); left > 0;) {  // places in a row that have to be free, round and round
+    const Place place = route.at(here);
     if (const int64_t late = calendar.wait(place, fire + place.after); late > 0) {
       fire += rounded(late, slot);
-      left = way.size();
-      if (last != nullptr) *last = static_cast<int32_t>(way.number(here));
+      left = route.size();
+      if (last != nullptr) *last = static_cast<int32_t>(route.number(here));
       continue;
     }
     --left;
-    way.step(here);
-    if (way.is_end(here)) here = way.first();
+    route.step(here);
+    if (route.is_end(here)) here = route.first();
   }
   return fire;
 }
 
 // Takes all places of a way for a transfer that leaves then; they are free.
-template <typename Calendar, typename Way>
-void take(Calendar& calendar, const Way& way, int64_t fire) {
-  for (auto here = way.first(); !way.is_end(here); way.step(here)) {
-    const Place place = way.at(here);
+template <typename Calendar, typename Route>
+void take(Calendar& calendar, const Route& route, int64_t fire) {
+  for (auto here = route.first(); !route.is_end(here); route.step(here)) {
+    const Place place = route.at(here);
     calendar.insert(place, fire + place.after);
   }
 }
@@ -114,7 +114,7 @@ class Lanes {
     return least;
   }
 
-  // Takes the first lane that is free, or free first. Nothing is taken where none is: where a way passes a resource again before
+  // Takes the first lane that is free, or free first. Nothing is taken where none is: where a route passes a resource again before
   // the message has left it, as it can where links stand for others.
   void insert(const Place& place, int64_t entry) {
     const int64_t late = GAPS ? 0 : wait(place, entry);

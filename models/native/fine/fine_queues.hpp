@@ -14,7 +14,7 @@ namespace certree {
 // Priority and number of a transfer.
 using Waiting = std::pair<int64_t, int32_t>;
 
-// Transfers that wait for a place of their ways to be free: none of them can leave before `cycle`.
+// Transfers that wait for a place of their routes to be free: none of them can leave before `cycle`.
 struct Queue {
   Place at;
   int64_t cycle;

@@ -19,7 +19,7 @@ from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import chunk_bytes_of, lane_cycles, reduction_cycles, serialization_cycles
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, whole_number
 from certree.synth.methods.hierarchical.netreduce import Climb, aggregations
 
@@ -83,8 +83,8 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
     for climb in plans.climbs:
         ends = request.members.astype(np.int32)
         for src, dst in ((ends, np.full_like(ends, climb.top)), (np.full_like(ends, climb.top), ends)):
-            ways = default_ways(topology)(src, dst)
-            far = max(far, *(path_cycles(machine, 0, len(way)) + int(wire[list(way)].sum()) for way in ways))
+            routes = default_routes(topology)(src, dst)
+            far = max(far, *(path_cycles(machine, 0, len(route)) + int(wire[list(route)].sum()) for route in routes))
     later = 2 * far + (made.chunks + 1) * header
     assert made.slot_cycles is not None
     steps = -(-later // made.slot_cycles)
@@ -144,7 +144,7 @@ class Plans:
                 by_owner = piece * shared // pieces < (piece + 1) * shared // pieces
                 self._add(stages, len(roots), owner, self.climbs[(piece + place) % len(self.climbs)], by_owner=by_owner)
                 roots.append(owner if collective.is_rooted else NO_ROOT)
-        return stages.program(self.request.topology, collective, np.array(roots), default_ways(self.request.topology))
+        return stages.program(self.request.topology, collective, np.array(roots), default_routes(self.request.topology))
 
     def _add(self, stages: Stages, chunk: int, owner: int, climb: Climb, *, by_owner: bool) -> None:
         """The transfers of one chunk, which its owner adds up, or the switches."""
@@ -186,7 +186,7 @@ class Plans:
         return best[: max(1, int((total <= MOST_ROWS).sum()))]
 
     def _estimate(self, pieces: int) -> Fraction:
-        """About as many cycles as the busiest link or adder takes for all pieces, and as the first one takes on its way."""
+        """About as many cycles as the busiest link or adder takes for all pieces, and as the first one takes on its route."""
         ser, red = self._cycles(pieces)
         widest = max(int(np.bincount(climb.upper).max()) for climb in self.climbs) * self.request.collective.reduces
         return self._busiest(pieces, self._added_by_endpoints(pieces)) + self.climbs[0].height * (2 * ser + widest * red)

@@ -124,7 +124,7 @@ class Aggregation:
         return 2 * climb.height
 
     def climb(self, members: Int32) -> "Climb":
-        """The ways of some endpoints up to the lowest switch above them all. UnsupportedError where there is no such switch.
+        """The routes of some endpoints up to the lowest switch above them all. UnsupportedError where there is no such switch.
         O(members · levels)."""
         paths = [self._path(node) for node in members.tolist()]
         common = set(paths[0]).intersection(*paths[1:])

@@ -11,7 +11,7 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_route
 from certree.synth.price import FREE
 from certree.synth.symmetric.box_symmetry import Boxes, boxes_of
 from certree.synth.symmetric.box_trees import Inner, gather_rows, inner_trees
@@ -85,7 +85,7 @@ class _Timed:
 def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed]:
     """For each plan and delay a single pass, and passes that overlap in the shortest period found."""
     for plan in _plans(request, found):
-        clock = Clock(request, slowest_way(request, plan.longest, plan.spread))
+        clock = Clock(request, slowest_route(request, plan.longest, plan.spread))
         for wait in DELAYS if delay is None else (delay,):
             least = -(-plan.rounds.numerator // plan.rounds.denominator)
             for periods in ((None,), range(least, least + least // LONGER + 2)):

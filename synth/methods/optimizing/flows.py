@@ -23,7 +23,7 @@ from certree.synth.flows.parallel_links import over_parallel_links
 from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, FlowPlan, plans
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_route
 
 DELAYS = (1, 2, 3)
 MOST_TRANSFERS = 1 << 21
@@ -130,7 +130,7 @@ def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Tim
         if through_switches:
             yield from through_switches
             return
-    clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
+    clock = Clock(request, slowest_route(request, int(np.diff(moves.offset).max())))
     blocks, chain = plan.copies * len(request.members), int(np.bincount(moves.block).max())
     is_bounded = plan.cayley is None and request.steps is None and not moves.routes  # otherwise a slower one may be taken
     waits = DELAYS if delay is None else (delay,)
@@ -181,7 +181,7 @@ def _through_switches(request: Request, plan: FlowPlan, moves: Moves, delay: int
         return
     paths, place = found
     rerouted = moves_of(request.topology, paths)
-    clock = Clock(request, slowest_way(request, int(np.diff(rerouted.offset).max())))
+    clock = Clock(request, slowest_route(request, int(np.diff(rerouted.offset).max())))
     for wait in DELAYS if delay is None else (delay,):
         slots = steps_of(rerouted, place, wait, paths.period)
         steps = int(slots.max()) + 1

@@ -11,7 +11,7 @@ from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
 from certree.synth.packing.routed_branchings import FreelyRoutedBranchings
 from certree.synth.packing.selection import Search, Trees
-from certree.synth.packing.slotting import slowest_way
+from certree.synth.packing.slotting import slowest_route
 from certree.synth.packing.undirected import BothWays
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
@@ -68,5 +68,5 @@ def _options(request: Request, period: int) -> Iterator[Trees]:
             reductions=-(-chunks * (size - 1) // size) * collective.reduces,
             even=False,
             build=partial(rooted.pack, collective, chunks, period, moves=0, seed=request.seed),
-            reach=None if topology.is_direct else slowest_way(request, 2),
+            reach=None if topology.is_direct else slowest_route(request, 2),
         )

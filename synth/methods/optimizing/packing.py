@@ -18,7 +18,7 @@ from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.directed import OpposedNetwork
 from certree.synth.packing.routed_branchings import RoutedBranchings
 from certree.synth.packing.selection import BUDGET, Search, Trees
-from certree.synth.packing.slotting import slowest_way
+from certree.synth.packing.slotting import slowest_route
 from certree.synth.packing.spanning_trees import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import PERIODS, ReducingNetwork
@@ -290,5 +290,5 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
             moves=usual_moves(trees, size) if moves is None else moves,
             seed=request.seed,
         ),
-        reach=slowest_way(request, 2) if _has_paths(network) else None,
+        reach=slowest_route(request, 2) if _has_paths(network) else None,
     )

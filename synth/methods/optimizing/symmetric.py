@@ -12,7 +12,7 @@ from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.symmetric.symmetric_schedule import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_route
 from certree.synth.phases import Phase, by_reversal, joined
 from certree.synth.price import FREE
 from certree.synth.symmetric.disjoint_trees import disjoint_trees
@@ -81,7 +81,7 @@ def _from_one_root(request: Request, cayley: Cayley, delay: int | None) -> Sched
         )
     width = int(cayley.capacity[0])
     chunks = width * len(trees.parent)
-    clock = Clock(request, slowest_way(request, 1))
+    clock = Clock(request, slowest_route(request, 1))
     choices = []
     for wait in range(1, MAX_DELAY + 1) if delay is None else [delay]:
         steps = (trees.most_hops - 1) * wait + 1
@@ -137,7 +137,7 @@ def _promise(request: Request, cayley: Cayley, shape: _Shape) -> int:
     machine, phases = request.machine, _phases(request)
     chunk = chunk_bytes_of(request.message_bytes, shape.trees * cayley.nodes, 1, machine)
     steps = phases * cayley.least_rounds(shape.trees, shape.delay) + (phases - 1) * (shape.delay - 1)
-    peak, lat = cayley.degree * request.collective.reduces, slowest_way(request, 1).latency
+    peak, lat = cayley.degree * request.collective.reduces, slowest_route(request, 1).latency
     return steps * slot_length(chunk, machine, delay=shape.delay, peak=peak, lat=lat, scale=request.topology.scale)[-1]
 
 

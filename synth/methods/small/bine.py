@@ -13,7 +13,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.butterflies import Partners, programs
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Stages
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, choice, method
 from certree.synth.ranks.exchange import whole_log2
 
@@ -54,8 +54,8 @@ def bine(request: Request, options: Options) -> Schedule:
         else:
             stages.add(0, Op.COPY, here, there, stage=stage)
         holders = np.concatenate((holders, other[holders]))
-    ways = default_ways(request.topology)
-    program = stages.program(request.topology, request.collective, [request.collective.root], ways)
+    routes = default_routes(request.topology)
+    program = stages.program(request.topology, request.collective, [request.collective.root], routes)
     return in_fine_slots(request, [("tree", program)], "bine", options)
 
 

@@ -16,7 +16,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import lighter_ways
+from certree.synth.fine.route_choice import lighter_routes
 from certree.synth.method import Options, Request, Tier, method, whole_number
 from certree.synth.ranks.layout import layout_of
 
@@ -56,7 +56,7 @@ def _programs(request: Request, pieces: int | None) -> Iterator[tuple[str, Progr
         else:
             stages.add(chunk, Op.COPY, order[hop], order[hop + 1], stage=hop)
         roots = np.full(count, order[0])
-        yield f"{count} piece(s)", stages.program(request.topology, collective, roots, lighter_ways(request.topology))
+        yield f"{count} piece(s)", stages.program(request.topology, collective, roots, lighter_routes(request.topology))
 
 
 def _numbers(request: Request, hops: int) -> list[int]:

@@ -12,7 +12,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Stages
-from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.method import Options, Request, Tier, method
 
 
@@ -43,6 +43,6 @@ def pat(request: Request, options: Options) -> Schedule:
             stages.add(chunk, Op.COPY, here, there, stage=levels + stage)
         if collective.reduces:
             stages.add(chunk, Op.REDUCE, there, here, stage=levels - 1 - stage)
-    ways = (("default routes", default_ways), ("even routes", even_ways))
-    programs = ((name, stages.program(request.topology, collective, nodes, find(request.topology))) for name, find in ways)
+    routes = (("default routes", default_routes), ("even routes", even_routes))
+    programs = ((name, stages.program(request.topology, collective, nodes, find(request.topology))) for name, find in routes)
     return in_fine_slots(request, programs, "pat", options)

@@ -19,7 +19,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.fine_schedule import MOST_HOPS, in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import lighter_ways
+from certree.synth.fine.route_choice import lighter_routes
 from certree.synth.method import Options, Request, Tier, method, whole_number
 from certree.synth.ranks.layout import layout_of
 
@@ -80,7 +80,7 @@ def _programs(request: Request, options: Options) -> Iterator[tuple[str, Program
             chunks = _crossing(stages, request, grid, range(chunks, chunks + parts.crossing * len(grid[0])))
             chunks = _grouped(stages, request, grid, range(chunks, chunks + parts.grouped))
         roots = np.full(chunks, root)
-        yield str(parts), stages.program(request.topology, request.collective, roots, lighter_ways(request.topology))
+        yield str(parts), stages.program(request.topology, request.collective, roots, lighter_routes(request.topology))
 
 
 def _choices(request: Request, options: Options, grid: Int32 | None) -> Iterator[Parts]:

@@ -2,7 +2,7 @@
 
 A block goes from its source to its target in one message over all links of its path (routed, as wormhole networks do), or each
 endpoint on its path stores and forwards it. Which is faster depends on its size: a long message that holds all links of its path
-leaves gaps on them, a short one saves the interfaces on its way.
+leaves gaps on them, a short one saves the interfaces on its route.
 """
 
 from certree.models.schedule.collective import WITH_TARGETS

@@ -1,4 +1,4 @@
-"""Swing: partners on a torus at distances 1, 1, 3, 5, 11, ... to and fro, so that long ways are rare.
+"""Swing: partners on a torus at distances 1, 1, 3, 5, 11, ... to and fro, so that long routes are rare.
 
 Source: De Sensi, Bonato, Saam and Hoefler, "Swing: Short-cutting Rings for Higher Bandwidth Allreduce" (NSDI 2024,
 arXiv 2401.09356): in step s, rank r and r ± (1 - (-2)^(s + 1)) / 3 exchange. Here one part of the message for each port, the
@@ -44,8 +44,8 @@ def swing(request: Request, options: Options) -> Schedule:
     ports = options["ports"] or most
     if ports > most:
         raise UnsupportedError(f"swing has {most} ports on {request.topology.name}; {ports} were asked for")
-    ways = [_partners(layout.sizes, port % len(layout.sizes), mirrored=port >= len(layout.sizes)) for port in range(ports)]
-    return in_fine_slots(request, programs(request, layout.nodes, ways, options["form"]), "swing", options)
+    routes = [_partners(layout.sizes, port % len(layout.sizes), mirrored=port >= len(layout.sizes)) for port in range(ports)]
+    return in_fine_slots(request, programs(request, layout.nodes, routes, options["form"]), "swing", options)
 
 
 def _partners(sizes: tuple[int, ...], first: int, *, mirrored: bool) -> Partners:

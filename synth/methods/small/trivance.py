@@ -14,7 +14,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.levels import ORIGINAL
 from certree.synth.fine.program import Stages
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import layout_of
 from certree.synth.ranks.staged import every_place
@@ -44,7 +44,7 @@ def trivance(request: Request, options: Options) -> Schedule:
                     to = np.arange(len(places)) + ((digit + reach) % sizes[dimension] - digit) * stride
                     stages.add(first, Op.REDUCE, layout.nodes, layout.nodes[to], ORIGINAL, 0)
                 stages.stage += 1
-    program = stages.program(request.topology, request.collective, np.zeros(len(sizes)), default_ways(request.topology))
+    program = stages.program(request.topology, request.collective, np.zeros(len(sizes)), default_routes(request.topology))
     return in_fine_slots(request, [(f"{len(sizes)} part(s)", program)], "trivance", options)
 
 

@@ -20,7 +20,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div, chunk_bytes_of, reduction_cycles, serialization_cycles
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.route_choice import default_routes
 from certree.synth.graphs.shallow_branchings import NONE, most_branchings, shallow_branchings
 from certree.synth.method import Options, Request, Tier, method, whole_number
 
@@ -131,7 +131,7 @@ class _Family:
             else:
                 stages.add(chunk, Op.COPY, before[to], to, stage=depth[to] - 1)
         roots = np.full(trees * pieces, collective.root)
-        return stages.program(request.topology, collective, roots, default_ways(request.topology))
+        return stages.program(request.topology, collective, roots, default_routes(request.topology))
 
 
 def _from_root(before: Int32, step: Int64) -> Int64:

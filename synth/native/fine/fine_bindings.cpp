@@ -14,7 +14,7 @@
 #include "fine_circles.hpp"
 #include "fine_gates.hpp"
 #include "fine_search.hpp"
-#include "fine_ways.hpp"
+#include "fine_routes.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -39,13 +39,13 @@ auto search_jobs(nb::object jobs, const std::array<int64_t, 5>& cycles, Column<i
   return std::make_tuple(found.end, column(found.turns.priority), column(found.turns.release));
 }
 
-// (offsets, links, first pair without a route or -1): see fine_ways.hpp.
-auto ways_of(Column<int32_t> link_src, Column<int32_t> link_dst, Column<int32_t> capacity, Column<uint8_t> forwards,
+// (offsets, links, first pair without a route or -1): see fine_routes.hpp.
+auto routes_of(Column<int32_t> link_src, Column<int32_t> link_dst, Column<int32_t> capacity, Column<uint8_t> forwards,
              Column<int32_t> src, Column<int32_t> dst, int32_t sweeps) {
   const FineNetwork network{copy(link_src), copy(link_dst), copy(capacity), copy(forwards)};
-  const auto found = even_ways(network, copy(src), copy(dst), sweeps);
+  const auto found = even_routes(network, copy(src), copy(dst), sweeps);
   const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
-  return std::make_tuple(column(found.ways.offset), column(found.ways.value), found.lost);
+  return std::make_tuple(column(found.routes.offset), column(found.routes.value), found.lost);
 }
 
 // By node the number of its strongly connected component.
@@ -96,7 +96,7 @@ void bind_fine(nb::module_& module) {
       "gates_of", &gates, "begin"_a, "row"_a, "writes"_a, "copies"_a, "local"_a, "in_order"_a,
       "What waits for what in cells with reads and writes: (needs, originals, group, follows, and offsets and values of sent, "
       "landed, opens, groups).");
-  module.def("even_ways", &ways_of, "link_src"_a, "link_dst"_a, "capacity"_a, "forwards"_a, "src"_a, "dst"_a, "sweeps"_a,
+  module.def("even_routes", &routes_of, "link_src"_a, "link_dst"_a, "capacity"_a, "forwards"_a, "src"_a, "dst"_a, "sweeps"_a,
              "Shortest routes that load links evenly: (offsets, links, the first pair without a route or -1).");
 }
 

@@ -125,7 +125,7 @@ bool BranchingPacking::level_out() {
   }
 }
 
-// The nearest node to those in the queue that misses something, with the way there in `via_`; kNone where none can be reached.
+// The nearest node to those in the queue that misses something, with the route there in `via_`; kNone where none can be reached.
 int32_t BranchingPacking::nearest_missing() {
   for (size_t i = 0; i < queue_.size(); ++i) {
     for (const int32_t e : from_[queue_[i]]) {

@@ -40,7 +40,7 @@ from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of, serialization_cycles
 from certree.models.tables.tables import Tables
@@ -160,7 +160,7 @@ def _rival(network: str, kind: str, size: int, name: str, options: tuple[tuple[s
 def least_load(schedule: AnySchedule, request: Request) -> int:
     """Cycles in which the busiest link carries its messages."""
     whole, topology = written_out(schedule), request.topology
-    _, pair = way_of(topology, whole.src, whole.dst, whole.route, whole.routes)
+    _, pair = route_of(topology, whole.src, whole.dst, whole.route, whole.routes)
     load = np.bincount(pair[pair >= 0], minlength=len(topology.pair_capacity))
     most = -(-load * whole.repeats // topology.pair_capacity).max()
     size = chunk_bytes_of(request.message_bytes, whole.chunks, whole.repeats, request.machine)

@@ -23,7 +23,7 @@ from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
@@ -163,7 +163,7 @@ def _options(request: Request, options: Mapping[str, str]) -> dict[str, str]:
 def traffic(schedule: Schedule) -> int:
     """Bytes times links, in parts of the message of 1/10^9; between switches alone where there are some."""
     topology = schedule.topology
-    _, pair = way_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    _, pair = route_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
     load = np.bincount(pair[pair >= 0], minlength=len(topology.pair_capacity))
     ends = np.isin(topology.pair_src, topology.endpoints) | np.isin(topology.pair_dst, topology.endpoints)
     between = load[~ends].sum() if (~ends).any() else load.sum()

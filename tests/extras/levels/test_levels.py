@@ -17,7 +17,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.ways import default_ways, lighter_ways
+from certree.synth.fine.route_choice import default_routes, lighter_routes
 from certree.synth.method import METHODS, load_methods
 from certree.synth.methods.auto import candidates
 from certree.synth.monitor import Monitor
@@ -61,8 +61,8 @@ def test_routes_of_many_layers_are_left_out() -> None:
     """Even routes of this broadcast need three layers, and each of four virtual channels is used up too early: runs take longer
     than was booked. Default routes on grids with datelines need none."""
     request, order = ask("torus:3x5", "broadcast", 1 << 14, root=1), LevelOrder((15,), 1, 2)
-    lighter, default = (spread_program(request, order, ways(request.topology)) for ways in (lighter_ways, default_ways))
-    assert lighter.ways != default.ways
+    lighter, default = (spread_program(request, order, routes(request.topology)) for routes in (lighter_routes, default_routes))
+    assert lighter.routes != default.routes
     assert not runs_alike(request, lighter)
     assert runs_alike(request, default)
     assert [label for label, _ in soonest(request, [("lighter", lighter), ("default", default)], 2)] == ["default"]
@@ -146,7 +146,7 @@ def test_each_endpoint_gets_each_chunk_once(sizes: tuple[int, ...], scattered: i
     """From one that has it: in a broadcast in an earlier stage, in a reduce it goes on in a later one."""
     count = math.prod(sizes)
     request = ask(f"full:{count}", kind, root=ROOT)
-    program = spread_program(request, LevelOrder(sizes, scattered, pieces), default_ways(request.topology))
+    program = spread_program(request, LevelOrder(sizes, scattered, pieces), default_routes(request.topology))
     chunks = pieces * math.prod(sizes[:scattered])
     assert program.rows == chunks * (count - 1)
     here, there = (program.src, program.dst) if kind == "broadcast" else (program.dst, program.src)

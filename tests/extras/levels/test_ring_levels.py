@@ -59,10 +59,10 @@ def test_every_kind_of_piece_stands_for_all(piece: Piece) -> None:
     rows = written["columns"]
     assert len(rows["chunk"]) >= least_transfers(rings, pieces)
     assert len(rows["chunk"]) * int(np.prod(translated.apart)) % 32 == 0
-    ways = written["routes"]
+    routes = written["routes"]
     for src, dst, route in zip(*(rows[name].tolist() for name in ("src", "dst", "route")), strict=True):
         if route >= 0:
-            ends = request.topology.src[list(ways[route])].tolist(), request.topology.dst[list(ways[route])].tolist()
+            ends = request.topology.src[list(routes[route])].tolist(), request.topology.dst[list(routes[route])].tolist()
             assert (ends[0][0], ends[1][-1], ends[0][1:]) == (src, dst, ends[1][:-1])
     assert translated.chunks == 2 * chunks_of_a_piece(rings.layout.sizes, pieces)
 

@@ -21,8 +21,8 @@ from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program
+from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.fine.search import Trial
-from certree.synth.fine.ways import default_ways, even_ways
 from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout
 from certree.verify.checker import verify_schedule
@@ -77,7 +77,7 @@ def everyone_sends(order: str) -> tuple[Program, Expression]:
 
 def program_of(levels: Levels) -> Program:
     stages, roots = levels.rows()
-    return stages.program(FULL, SUM, roots, default_ways(FULL))
+    return stages.program(FULL, SUM, roots, default_routes(FULL))
 
 
 @pytest.mark.parametrize("keeps", KEEPS)
@@ -138,7 +138,7 @@ def test_gathered_in_any_sequence(gathered: tuple[int, ...]) -> None:
     """What was scattered comes back to everyone, in the order of additions in which it was scattered."""
     everyone = Collective(CollectiveKind.ALL_REDUCE).fitted(CUBE)
     stages, roots = Levels((2, 2, 2), CUBE.endpoints, [Piece((0, 1, 2), 3, gathered=gathered)]).rows()
-    program = replace(stages.program(CUBE, everyone, roots, even_ways(CUBE)), in_order=True)
+    program = replace(stages.program(CUBE, everyone, roots, even_routes(CUBE)), in_order=True)
     request = Request(CUBE, everyone, 1 << 14, load_machine("multitree"))
     trial = Trial.of(program, costs_of(request, program))
     made = schedule_of(program, trial.order, trial.first, 1, MadeFor(request.message_bytes, request.machine), {})

@@ -16,7 +16,7 @@ from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.method import Request, load_methods
@@ -136,7 +136,7 @@ def test_all_to_all(network: str):
     ends = np.array([(a, b) for a in topology.endpoints.tolist() for b in topology.endpoints.tolist() if a != b], np.int32).T
     column, routes = routes_between(topology, *ends)
     rows = [(chunk, Op.COPY, 0, src, dst) for chunk, (src, dst) in enumerate(ends.T.tolist())]
-    load = np.bincount(way_of(topology, *ends, column, routes)[1]).max()
+    load = np.bincount(route_of(topology, *ends, column, routes)[1]).max()
     fields = {"chunk_target": ends[1], "route": column, "routes": routes, "rounds": [int(load)]}
     schedule = by_hand(topology, "all-to-all", ends[0], rows, **fields)
     assert verify_schedule(schedule).valid

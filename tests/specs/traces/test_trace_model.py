@@ -130,14 +130,14 @@ ROUTED = {
 
 @pytest.mark.parametrize("make", ROUTED.values(), ids=ROUTED)
 def test_messages_wait_for_each_link_of_their_way(tmp_path, make):
-    """Paced; a message that is said to have come without waiting on its way is refused, with its name."""
+    """Paced; a message that is said to have come without waiting on its route is refused, with its name."""
     tables, trace = make(), tmp_path / "trace.ndjson"
     assert max(map(len, tables.routes)) > 1
     assert on_lanes(tables, "paced", trace=trace).contention_cycles > 0
     result = check_trace(tables, trace, "paced")
     assert result.as_expected, result.message
     log = [json.loads(line) for line in trace.read_text().splitlines()]
-    alone = {way[:2]: cycles[0] for way, cycles in plan_of(tables, whole=True).travel.items()}
+    alone = {route[:2]: cycles[0] for route, cycles in plan_of(tables, whole=True).travel.items()}
     held_up = [e for e in log if e["last_flit_arrived"] - e["first_flit"] > alone[e["node"], e["destination"]]]
     entry = held_up[-1]
     entry["last_flit_arrived"] = entry["first_flit"] + alone[entry["node"], entry["destination"]]

@@ -17,9 +17,9 @@ from certree.synth.fine.booking import least_cycles, rows_of
 from certree.synth.fine.fine_schedule import schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
+from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.fine.search import Trial, searched, tried
 from certree.synth.fine.shots import by_dimension, flat
-from certree.synth.fine.ways import default_ways, even_ways
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make
 
@@ -114,7 +114,7 @@ def test_exchanges_that_meet_on_a_link_are_refused():
     request = ask("switch:3")
     stages, (src, dst) = Stages(), np.nonzero(~np.eye(3, dtype=bool))
     stages.add(0, Op.REDUCE, src, dst)
-    program = stages.program(request.topology, request.collective, [0], default_ways(request.topology))
+    program = stages.program(request.topology, request.collective, [0], default_routes(request.topology))
     with pytest.raises(UnsupportedError, match="have to leave in one cycle meet on a link; more buffers would part them"):
         booked(request, program)
 
@@ -209,22 +209,22 @@ def test_turns_that_are_not_those_of_all_rows_never_win(monkeypatch, is_refused)
     assert searched(trial, request, start, 0).end <= min(start[1].end, trial.first.end)
 
 
-@pytest.mark.parametrize("find", [default_ways, even_ways])
+@pytest.mark.parametrize("find", [default_routes, even_routes])
 def test_routes_are_shortest(find):
     topology = ask("torus:4x4").topology
     src, dst = np.nonzero(~np.eye(16, dtype=bool))
-    for start, end, way in zip(src.tolist(), dst.tolist(), find(topology)(src, dst), strict=True):
-        assert topology.src[way[0]] == start
-        assert topology.dst[way[-1]] == end
-        assert (topology.src[list(way[1:])] == topology.dst[list(way[:-1])]).all()
-        assert len(way) == topology.distances(start)[end]
+    for start, end, route in zip(src.tolist(), dst.tolist(), find(topology)(src, dst), strict=True):
+        assert topology.src[route[0]] == start
+        assert topology.dst[route[-1]] == end
+        assert (topology.src[list(route[1:])] == topology.dst[list(route[:-1])]).all()
+        assert len(route) == topology.distances(start)[end]
 
 
 def test_even_routes_load_a_torus_evenly():
     """256 hops over 64 links: 4 each, where the default routes put 6 on some."""
     topology = ask("torus:4x4").topology
     src, dst = np.nonzero(~np.eye(16, dtype=bool))
-    load = [np.bincount(np.concatenate(find(topology)(src, dst)), minlength=64).max() for find in (even_ways, default_ways)]
+    load = [np.bincount(np.concatenate(find(topology)(src, dst)), minlength=64).max() for find in (even_routes, default_routes)]
     assert load[0] < load[1]
     assert load[0] <= 9
 
@@ -259,7 +259,7 @@ def test_apart_no_two_rows_come_to_a_unit_in_one_cycle():
 
 
 def test_on_a_torus_the_longest_ways_go_first():
-    """Everyone sends to everyone: where all nodes send equally far in each direction, long ways first, links are full sooner. The
+    """Everyone sends to everyone: where all nodes send equally far in each direction, long routes first, links are full sooner. The
     paced run takes 13,088 cycles."""
     request = ask("torus:8x8", message_bytes=65_537)
     program = program_of(make("cps", "torus:8x8", message_bytes=65_537))

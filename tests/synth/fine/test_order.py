@@ -53,7 +53,7 @@ def random_program(rng: np.random.Generator) -> Program:
     columns |= {"reads": rng.integers(5, size=rows), "block": 0, "family": 0, "part": 0}
     columns["writes"] = columns["reads"]
     columns = {name: np.broadcast_to(column, rows).astype(np.int32) for name, column in columns.items()}
-    return replace(program, src=src, dst=dst, ways=((),) * rows, **columns)
+    return replace(program, src=src, dst=dst, routes=((),) * rows, **columns)
 
 
 def test_each_run_of_reads_or_writes_waits_for_the_run_before():

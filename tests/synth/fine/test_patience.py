@@ -25,7 +25,7 @@ class Plain:
         assert not order.groups
         self.rows, self.order, self.costs, self.turns = rows, order, costs, turns
         self.lanes = defaultdict(list)  # (link, lane): cycles of entry
-        count = len(rows.ways)
+        count = len(rows.routes)
         self.fire, self.landed = [-1] * count, [-1] * count
         self.needs, self.opened = list(order.needs), [0] * len(order.needs)
         self.waits = [len(gates) for gates in order.waits]
@@ -65,7 +65,7 @@ class Plain:
         return -(-cycle // self.costs.slot) * self.costs.slot
 
     def ask(self, row):
-        local = not self.rows.ways[row]
+        local = not self.rows.routes[row]
         priority = int(self.turns.priority[row])
         heapq.heappush(self.events, (self.ready[row], COPY if local else SEND, priority, row))
 
@@ -91,10 +91,10 @@ class Plain:
         for one in together:
             heapq.heappush(self.events, (self.units[node], LAND, 0, one))
 
-    def free(self, way, fire):
+    def free(self, route, fire):
         """The lanes of a way for a message that leaves then, or None."""
         found, entry = [], fire
-        for link in way:
+        for link in route:
             lane = next(
                 (
                     (link, number)
@@ -109,19 +109,19 @@ class Plain:
             entry += self.costs.hop[self.rows.links[link]]
         return found
 
-    def ways(self, row):
-        way = self.rows.ways[row]
-        return [way] if len(way) != 1 else [(one,) for one in self.rows.parallel[way[0]]]
+    def routes(self, row):
+        route = self.rows.routes[row]
+        return [route] if len(route) != 1 else [(one,) for one in self.rows.parallel[route[0]]]
 
     def first(self, row, now):
         fire = self.slot(now)
-        while self.meets(row, fire) or not any(self.free(way, fire) is not None for way in self.ways(row)):
+        while self.meets(row, fire) or not any(self.free(route, fire) is not None for route in self.routes(row)):
             fire += self.costs.slot
         return fire
 
     def latency(self, row):
-        way = self.rows.ways[row]
-        return self.costs.ends + sum(self.costs.hop[self.rows.links[link]] for link in way) if way else 0
+        route = self.rows.routes[row]
+        return self.costs.ends + sum(self.costs.hop[self.rows.links[link]] for link in route) if route else 0
 
     def meets(self, row, fire):
         """Whether it is to come to a unit apart from others, and does not."""
@@ -134,7 +134,7 @@ class Plain:
         if self.turns.patient and fire > now:
             heapq.heappush(self.events, (fire, SEND, int(self.turns.priority[row]), row))
             return
-        taken = next(lanes for way in self.ways(row) if (lanes := self.free(way, fire)) is not None)
+        taken = next(lanes for route in self.routes(row) if (lanes := self.free(route, fire)) is not None)
         for lane, entry in taken:
             self.lanes[lane].append(entry)
         self.send(row, fire)
@@ -143,7 +143,7 @@ class Plain:
         self.fire[row] = fire
         arrived = fire + self.latency(row) + self.costs.ser
         if self.rows.adds[row]:
-            if self.rows.ways[row]:
+            if self.rows.routes[row]:
                 self.arrivals.add((self.rows.dst[row], fire + self.latency(row)))
             heapq.heappush(self.events, (arrived + self.costs.start, ADD, int(self.rows.dst[row]), row))
         else:

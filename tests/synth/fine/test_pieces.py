@@ -37,7 +37,7 @@ def test_pieces_of_a_program() -> None:
         assert ((cut.chunk[piece::4] - piece) // 4).tolist() == whole.chunk.tolist()
         for name in ("src", "dst", "op", "reads", "writes"):
             assert getattr(cut, name)[piece::4].tolist() == getattr(whole, name).tolist()
-        assert cut.ways[piece::4] == whole.ways
+        assert cut.routes[piece::4] == whole.routes
     for asked in (
         replace(request, chunks=8),
         replace(request, message_bytes=8 * 16 * 317),
@@ -46,7 +46,7 @@ def test_pieces_of_a_program() -> None:
         assert in_pieces(asked, whole) == (whole, 1)
     huge = replace(request, message_bytes=1 << 26)
     assert in_pieces(huge, whole) == (whole, 1)
-    assert in_pieces(replace(huge, effort=1 << 10), whole)[1] * sum(map(len, whole.ways)) > MOST_IN_PIECES
+    assert in_pieces(replace(huge, effort=1 << 10), whole)[1] * sum(map(len, whole.routes)) > MOST_IN_PIECES
 
 
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather"])

@@ -42,26 +42,26 @@ def test_links_are_filled_one_after_the_other() -> None:
     route, routes = over_parallel_links(wires, step, np.zeros(8, np.int32), ((out[0], back[0]),))
     taken = [routes[at] for at in route.tolist()]
     capacity = {link: int(wires.capacity[link]) for link in (*out, *back)}
-    first = Counter(link for way in taken[:6] for link in way)
+    first = Counter(link for route in taken[:6] for link in route)
     assert first == capacity
-    assert all(count <= capacity[link] for link, count in Counter(link for way in taken[6:] for link in way).items())
+    assert all(count <= capacity[link] for link, count in Counter(link for route in taken[6:] for link in route).items())
 
 
 def test_slots_of_one_place_in_the_period_share_links() -> None:
     wires = star(2, [1, 1])
-    way = (int(np.flatnonzero(wires.dst == 2)[0]), int(np.flatnonzero((wires.src == 2) & (wires.dst == 1))[0]))
+    route = (int(np.flatnonzero(wires.dst == 2)[0]), int(np.flatnonzero((wires.src == 2) & (wires.dst == 1))[0]))
     step = np.array([0, 3], np.int32)
     for period, distinct in ((3, 2), (2, 1), (None, 1)):
-        route, _ = over_parallel_links(wires, step, np.zeros(2, np.int32), (way,), period)
+        route, _ = over_parallel_links(wires, step, np.zeros(2, np.int32), (route,), period)
         assert len(set(route.tolist())) == distinct
 
 
 def test_sizes_are_shared_in_proportion() -> None:
     """More than the links carry in one round: eight granules over two links of one unit each."""
     wires = star(2, [1, 1])
-    way = (int(np.flatnonzero(wires.dst == 2)[0]), int(np.flatnonzero((wires.src == 2) & (wires.dst == 1))[0]))
+    route = (int(np.flatnonzero(wires.dst == 2)[0]), int(np.flatnonzero((wires.src == 2) & (wires.dst == 1))[0]))
     size = np.array([2, 2, 4], np.int64)
-    route, _ = over_parallel_links(wires, np.zeros(3, np.int32), np.zeros(3, np.int32), (way,), size=size)
+    route, _ = over_parallel_links(wires, np.zeros(3, np.int32), np.zeros(3, np.int32), (route,), size=size)
     load = Counter[int]()
     for at, granules in zip(route.tolist(), size.tolist(), strict=True):
         load[at] += granules
@@ -77,6 +77,6 @@ def test_a_demand_takes_all_links() -> None:
 
 def test_single_links_stay_as_they_are() -> None:
     wires = star(3, [2])
-    way = (int(np.flatnonzero(wires.src == 0)[0]), int(np.flatnonzero(wires.dst == 1)[0]))
+    route = (int(np.flatnonzero(wires.src == 0)[0]), int(np.flatnonzero(wires.dst == 1)[0]))
     route = np.zeros(2, np.int32)
-    assert over_parallel_links(wires, np.zeros(2, np.int32), route, (way,)) == (route, (way,))
+    assert over_parallel_links(wires, np.zeros(2, np.int32), route, (route,)) == (route, (route,))

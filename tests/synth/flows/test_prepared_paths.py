@@ -20,16 +20,16 @@ def test_paths_lead_from_source_to_target(spec: str) -> None:
     found, count = prepared(topology, 0), len(topology.endpoints)
     for pair in range(count * count):
         ends = [int(topology.endpoints[end]) for end in divmod(pair, count)]
-        ways = set()
+        routes = set()
         for path in range(found.first[pair], found.first[pair + 1]):
             hops = found.paths.pair[found.paths.offset[path] : found.paths.offset[path + 1]]
             nodes = [int(topology.pair_src[hops[0]]), *topology.pair_dst[hops].tolist()]
             assert [nodes[0], nodes[-1]] == ends
             assert (topology.pair_dst[hops[:-1]] == topology.pair_src[hops[1:]]).all()
             assert len(set(nodes)) == len(nodes)
-            ways.add(tuple(hops.tolist()))
-        assert len(ways) == found.first[pair + 1] - found.first[pair]
-        assert bool(ways) == (ends[0] != ends[1])
+            routes.add(tuple(hops.tolist()))
+        assert len(routes) == found.first[pair + 1] - found.first[pair]
+        assert bool(routes) == (ends[0] != ends[1])
 
 
 @pytest.mark.parametrize("spec", NETWORKS)

@@ -193,11 +193,11 @@ def test_comparisons_and_reducing_switches_ask_too() -> None:
     assert free[0]["data_ok"]
     around = [(4, 5), (5, 6), (6, 7), (7, 4)]
     pairs = {(int(a), int(b)): n for n, (a, b) in enumerate(zip(switch_ring().pair_src, switch_ring().pair_dst, strict=True))}
-    ways = [(pairs[around[node]], pairs[around[(node + 1) % 4]]) for node in range(4)]
-    answer = deadlock_of_routes(switch_ring(), ONE_VC, ways)
+    routes = [(pairs[around[node]], pairs[around[(node + 1) % 4]]) for node in range(4)]
+    answer = deadlock_of_routes(switch_ring(), ONE_VC, routes)
     assert not answer.free
     assert len(answer.cycle) == 4
-    assert deadlock_of_routes(switch_ring(), ONE_VC, ways[:3]).fault() is None
+    assert deadlock_of_routes(switch_ring(), ONE_VC, routes[:3]).fault() is None
     assert ct.aggregate("fattree:2x2,reducing=switches", size="4KiB", machine=ONE_VC).result.data_ok
 
 

@@ -62,11 +62,11 @@ def test_where_prices_say_nothing() -> None:
 def cheapest(asked: Question, demand, price) -> int:
     """The price of the cheapest tree, by every way to choose for each node when and from where it gets the chunk."""
     others = [cell for cell in asked.cells if cell != demand.source]
-    ways = [None, *[(step, arc) for step in range(asked.steps) for arc in asked.arcs]]
+    routes = [None, *[(step, arc) for step in range(asked.steps) for arc in asked.arcs]]
     best = NEVER
-    for chosen in product(*[[way for way in ways if way is None or way[1].dst == cell] for cell in others]):
-        since = {demand.source: 0} | {cell: way[0] + 1 for cell, way in zip(others, chosen, strict=True) if way}
-        moves = [way for way in chosen if way]
+    for chosen in product(*[[route for route in routes if route is None or route[1].dst == cell] for cell in others]):
+        since = {demand.source: 0} | {cell: route[0] + 1 for cell, route in zip(others, chosen, strict=True) if route}
+        moves = [route for route in chosen if route]
         if all(target in since for target in demand.targets) and all(since.get(arc.src, 99) <= step for step, arc in moves):
             best = min(best, sum(price[step][pair] for step, arc in moves for pair in arc.pairs))
     return best

@@ -32,7 +32,7 @@ def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     - Lanes into v take a flit every `scale` cycles. Let s of the due bytes come in sums. These s bytes enter after sums can, and
       all s + k · (due - s) bytes enter after any contribution can. A run has room for both.
 
-    v contributes to its own result. A run with fewer cycles than the shortest way from v to another endpoint, an addition and the
+    v contributes to its own result. A run with fewer cycles than the shortest route from v to another endpoint, an addition and the
     way back gives v nothing that holds its own contribution. Then v adds all that it gets, which takes `addition` cycles after the
     last message. So the bound is the smaller of two numbers: the fewest cycles plus an addition, and the time of that way back. It
     is never less than the fewest cycles.

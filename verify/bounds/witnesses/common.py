@@ -291,7 +291,7 @@ def _labels_in(topology: Topology, start: int) -> NDArray[np.int32]:
 def _through_switches(topology: Topology, is_endpoint: NDArray[np.bool_], label: NDArray[np.int32], hops: int) -> None:
     """Give the label `hops` to all switches that nodes of that label reach through switches alone."""
     while True:
-        spend(4 * len(topology.src), f"ways through switches over {len(topology.src):,} links")
+        spend(4 * len(topology.src), f"routes through switches over {len(topology.src):,} links")
         fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0) & ~is_endpoint[topology.dst]]
         if not len(fresh):
             return

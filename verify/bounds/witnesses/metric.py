@@ -144,7 +144,7 @@ def _demanded_length(topology: Topology, lengths: bytes, demand: Demand) -> Frac
     far = distances(topology, np.frombuffer(lengths, np.int64), starts)[row, target]
     if int(far.max()) < FAR // demand.granules:
         return Fraction(int(far @ granules), demand.granules)
-    return Fraction(sum(amount * way for amount, way in zip(granules.tolist(), far.tolist(), strict=True)), demand.granules)
+    return Fraction(sum(amount * route for amount, route in zip(granules.tolist(), far.tolist(), strict=True)), demand.granules)
 
 
 def linkage(instance: Instance, length: Int64) -> list[tuple[int, int, int]]:

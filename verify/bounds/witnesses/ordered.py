@@ -98,7 +98,7 @@ def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
 
 
 def _spread(made: NDArray[np.int64], far: NDArray[np.int64], members: NDArray[np.int64], longest: int) -> int:
-    """The least of made[r] and the way from r to all members, over holders r."""
+    """The least of made[r] and the route from r to all members, over holders r."""
     if len(members) < len(made):
         return int((made + far[:, members].max(axis=1)).min())
     tree = np.full((len(far) + 1,) * 2, NEVER, np.int64)

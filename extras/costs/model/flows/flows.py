@@ -10,7 +10,7 @@ from certree.extras.costs.model.server_work import chunk_shares, server_work
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
-from certree.models.schedule.paths import far_hops, is_local, way_of
+from certree.models.schedule.paths import far_hops, is_local, route_of
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
@@ -86,6 +86,6 @@ def flows_at_distance(topology: Topology, distance: int, shares: int, *, added: 
     if distance % len(servers) == 0:
         raise InputError(f"distance {distance} among {len(servers)} servers leads from each to itself")
     to = np.roll(servers, -distance)
-    hop_flow, hop_pair = way_of(topology, servers, to, *routes_between(topology, servers, to))
+    hop_flow, hop_pair = route_of(topology, servers, to, *routes_between(topology, servers, to))
     one = np.ones(len(servers), np.int64)
     return Flows(topology, shares, servers, to, one, hop_flow, hop_pair, one[:added], 3 * one[:added])

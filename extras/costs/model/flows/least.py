@@ -32,7 +32,7 @@ from certree.extras.costs.model.link_kinds import link_kinds, switches_passed
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 
 MORE = 3  # steps: fewer have bounds of their own
 _MOST = 1 << 61  # of exact whole numbers in trees of sums
@@ -86,7 +86,7 @@ def _start_ups(topology: Topology, model: GenModel) -> tuple[Fraction, Fraction]
         if not len(others):
             continue
         sources = np.full(len(others), source)
-        row, pair = way_of(topology, sources, others, *routes_between(topology, sources, others))
+        row, pair = route_of(topology, sources, others, *routes_between(topology, sources, others))
         passed = switches_passed(topology, kinds, row, pair, len(others))
         costs |= {(source, other): model.start_seconds(*way) for other, way in zip(others.tolist(), passed.tolist(), strict=True)}
     last = Fraction(0)

@@ -8,7 +8,7 @@ from certree.extras.costs.make.plan import basic_placement
 from certree.extras.costs.model.flows.flows import Flows, Int64
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
-from certree.models.schedule.paths import way_of
+from certree.models.schedule.paths import route_of
 from certree.synth.graphs.switch_tree import CROSSING, switch_tree
 
 #: what comes together: servers of a switch, switches of a data centre, data centres
@@ -86,7 +86,7 @@ class Ordered:
         src, dst = far // nodes, far % nodes
         if back:
             src, dst = dst, src
-        hop_flow, hop_pair = way_of(self._topology, src, dst, *routes_between(self._topology, src, dst))
+        hop_flow, hop_pair = route_of(self._topology, src, dst, *routes_between(self._topology, src, dst))
         terms = np.bincount(cluster)[:, None]
         additions, accesses = (np.zeros(nodes, np.int64) for _ in range(2))
         if not back:

@@ -28,7 +28,7 @@ WIDTH = 960.0
 
 
 def joint_picture(joint: JointSchedule, title: str | None = None) -> str:
-    """SVG of a joint schedule over time: each message on each channel of its way, in the colour of its collective. What finds no
+    """SVG of a joint schedule over time: each message on each channel of its route, in the colour of its collective. What finds no
     lane of a channel is framed in red.
 
     More than MOST_ROWS channels or MOST_BOXES messages are drawn by node, or by groups of nodes, as shares of the capacity in use;

@@ -161,7 +161,7 @@ def test_tables_of_which_ideal_may_have_kept_the_order() -> None:
 
 
 def test_ideal_may_have_kept_the_order_of_another_system(tmp_path: Path) -> None:
-    """Its iterations then begin in the steps of that one: here an engine, whose SRAM holds two of them."""
+    """Iterations of `ideal` then begin in the steps of that one: here an engine, whose SRAM holds two of them."""
     schedule, trace, system = tmp_path / "s.json", tmp_path / "t.jsonl", "ideal:chunk=192B:sram=768B"
     certree("synthesize", "ring:3", "--method", "ring", "--size", "768B", "-o", schedule)
     certree("simulate", schedule, "--run", "paced", "--endpoint", f"{system}:period=2", "--trace", trace)

@@ -79,7 +79,7 @@ def test_short_chunks_take_long() -> None:
 
 
 def test_lanes_where_routers_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same machine without routers, and why; messages only where lanes take long, too."""
+    """Lanes run the machine without routers, and the output says why; messages run only where lanes take long, too."""
     schedule = _made("hierarchical", "ace-torus:2x2x2", "all-reduce")
     for payloads in (["256KiB"], ["256KiB", "64KiB"]):
         with monkeypatch.context() as patch:

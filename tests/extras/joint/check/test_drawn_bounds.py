@@ -1,6 +1,6 @@
 """Bounds on drawn workloads: no schedule ends, or has a weighted sum of ends, below what the joint bounds say.
 
-Each draw is compared with three schedules that are made in different ways: the joint one, the one without relays, and one
+Each draw is compared with three schedules that are made in different routes: the joint one, the one without relays, and one
 collective after the other. Groups and sizes are few, so that schedules of single collectives are made once for each network.
 """
 

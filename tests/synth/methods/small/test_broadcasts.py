@@ -55,20 +55,20 @@ def test_pieces_cross_to_the_other_groups_once(network, collective):
 def _on_switch():
     """Bytes, cycles of 1 KiB on a lane, and cycles from endpoint to endpoint through one switch, from the start of a run on."""
     machine = ask("switch:3").machine
-    way = machine.interface_cycles + 3 * machine.router_cycles + 2 * machine.link_latency_cycles
-    return machine.ni_start_cycles, serialization_cycles(1024, machine), way
+    route = machine.interface_cycles + 3 * machine.router_cycles + 2 * machine.link_latency_cycles
+    return machine.ni_start_cycles, serialization_cycles(1024, machine), route
 
 
 def test_two_shares_on_a_switch_take_what_their_messages_take():
     """The second of two shares leaves after the first, and its relay passes it on when it has come."""
-    start, ser, way = _on_switch()
-    assert cycles("scatter-all-gather", "switch:3", 2048, pieces="1") == start + 2 * ser + way + ser + way
+    start, ser, route = _on_switch()
+    assert cycles("scatter-all-gather", "switch:3", 2048, pieces="1") == start + 2 * ser + route + ser + route
 
 
 @pytest.mark.parametrize("pieces", [1, 4])
 def test_a_chain_takes_what_its_messages_take(pieces):
-    start, ser, way = _on_switch()
-    assert cycles("chain", "switch:6", 1024 * pieces, pieces=str(pieces)) == start + 5 * (way + ser) + (pieces - 1) * ser
+    start, ser, route = _on_switch()
+    assert cycles("chain", "switch:6", 1024 * pieces, pieces=str(pieces)) == start + 5 * (route + ser) + (pieces - 1) * ser
 
 
 def test_a_chain_passes_neighbours_first():

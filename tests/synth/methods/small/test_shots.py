@@ -38,8 +38,8 @@ def test_one_shot_on_a_switch_takes_what_its_messages_take():
     """N - 1 messages leave each endpoint back to back, over two links; the last is added when it has come."""
     machine = ask("switch:6").machine
     ser, red = serialization_cycles(1024, machine), reduction_cycles(1024, machine)
-    way = machine.interface_cycles + 3 * machine.router_cycles + 2 * machine.link_latency_cycles
-    assert cycles("one-shot", "switch:6", 1024) == machine.ni_start_cycles + 5 * ser + way + machine.reduce_start_cycles + red
+    route = machine.interface_cycles + 3 * machine.router_cycles + 2 * machine.link_latency_cycles
+    assert cycles("one-shot", "switch:6", 1024) == machine.ni_start_cycles + 5 * ser + route + machine.reduce_start_cycles + red
 
 
 def test_levels_and_pieces_pay_where_they_should():

@@ -22,8 +22,8 @@ def test_the_farthest_block_decides():
     """Torus 4x4, 256 bytes: a granule to a node four hops away, which no link makes wait."""
     made = valid("single-pass", "torus:4x4", "scatter", message_bytes=256, root=0)
     machine = ask("torus:4x4").machine
-    way = machine.interface_cycles + 5 * machine.router_cycles + 4 * machine.link_latency_cycles
-    assert fine_times(made).cycles == machine.ni_start_cycles + way + serialization_cycles(16, machine)
+    route = machine.interface_cycles + 5 * machine.router_cycles + 4 * machine.link_latency_cycles
+    assert fine_times(made).cycles == machine.ni_start_cycles + route + serialization_cycles(16, machine)
 
 
 def test_stored_and_routed():

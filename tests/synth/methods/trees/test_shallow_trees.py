@@ -36,8 +36,8 @@ def test_a_chain_of_two_trees_takes_what_its_messages_take(pieces):
     made = make(
         "shallow-trees", "ring:4", "broadcast", message_bytes=2048 * pieces, root=0, options={"trees": "2", "pieces": str(pieces)}
     )
-    way, message = 5 + 150 + 3, 1 + 64
-    assert fine_times(made).cycles == 3 * (way + message) + (pieces - 1) * message
+    route, message = 5 + 150 + 3, 1 + 64
+    assert fine_times(made).cycles == 3 * (route + message) + (pieces - 1) * message
 
 
 @pytest.mark.parametrize(("network", "collective", "size", "most"), [

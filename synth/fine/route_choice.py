@@ -13,19 +13,19 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Topology
 from certree.synth import _native
-from certree.synth.fine.program import Way, first_links
+from certree.synth.fine.program import Route, first_links
 
 SWEEPS = 3
-Finder = Callable[[NDArray[Any], NDArray[Any]], list[Way]]
+Finder = Callable[[NDArray[Any], NDArray[Any]], list[Route]]
 
 
 @lru_cache(maxsize=4)
-def default_ways(topology: Topology) -> Finder:
+def default_routes(topology: Topology) -> Finder:
     """The routes that all methods take where nothing speaks against them (`models.network.routing`). Those that have been found
     are kept: programs of one network have most of them in common."""
-    known: dict[int, Way] = {}
+    known: dict[int, Route] = {}
 
-    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
         keys = np.asarray(src, np.int64) * len(topology.kind) + dst
         fresh = np.array([key for key in np.unique(keys).tolist() if key not in known], np.int64)
         starts, ends = fresh // len(topology.kind), fresh % len(topology.kind)
@@ -38,15 +38,15 @@ def default_ways(topology: Topology) -> Finder:
     return find
 
 
-def even_ways(topology: Topology) -> Finder:
+def even_routes(topology: Topology) -> Finder:
     """Shortest routes, each pair's rerouted in turn where its links are least loaded, SWEEPS times; the search is in
-    `synth/native/fine/fine_ways.cpp`. UnsupportedError for a pair without a path."""
+    `synth/native/fine/fine_routes.cpp`. UnsupportedError for a pair without a path."""
 
     src_of, dst_of, wide = (column.astype(np.int32) for column in (topology.src, topology.dst, topology.capacity))
     forwards = topology.forwards.astype(np.uint8)
 
-    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
-        offset, link, lost = _native.even_ways(src_of, dst_of, wide, forwards, src.astype(np.int32), dst.astype(np.int32), SWEEPS)
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
+        offset, link, lost = _native.even_routes(src_of, dst_of, wide, forwards, src.astype(np.int32), dst.astype(np.int32), SWEEPS)
         if lost >= 0:
             raise UnsupportedError(f"{topology.name}: no route from node {src[lost]} to node {dst[lost]}")
         links = link.tolist()
@@ -55,18 +55,18 @@ def even_ways(topology: Topology) -> Finder:
     return find
 
 
-def lighter_ways(topology: Topology) -> Finder:
+def lighter_routes(topology: Topology) -> Finder:
     """The routes that all methods take, or even ones where those carry less over the busiest link."""
-    found = (default_ways(topology), even_ways(topology))
+    found = (default_routes(topology), even_routes(topology))
 
-    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
-        return min((ways(src, dst) for ways in found), key=lambda ways: _busiest(topology, ways))
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
+        return min((routes(src, dst) for routes in found), key=lambda routes: _busiest(topology, routes))
 
     return find
 
 
-def _busiest(topology: Topology, ways: list[Way]) -> Fraction:
+def _busiest(topology: Topology, routes: list[Route]) -> Fraction:
     """The most messages on a lane: of all links between two nodes together, since any of them may take a message."""
-    pair = topology.pair_of_link[np.fromiter((link for way in ways for link in way), np.int64)]
+    pair = topology.pair_of_link[np.fromiter((link for route in routes for link in route), np.int64)]
     load = np.bincount(pair, minlength=len(topology.pair_capacity)).tolist()
     return max(map(Fraction, load, topology.pair_capacity.tolist()), default=Fraction(0))

@@ -5,8 +5,8 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
-from certree.synth.fine.program import Way
-from certree.synth.fine.ways import SWEEPS, even_ways
+from certree.synth.fine.program import Route
+from certree.synth.fine.route_choice import SWEEPS, even_routes
 from tests.models.examples import network
 from tests.synth.execution import ask
 
@@ -24,32 +24,32 @@ class PlainRerouting:
         self._load = [0] * len(topology.src)
         self._wide = topology.capacity.tolist()
         self._left: dict[int, list[int]] = {}
-        self._only: dict[tuple[int, int], Way | None] = {}
+        self._only: dict[tuple[int, int], Route | None] = {}
         self._forwards = topology.forwards.tolist()
 
-    def run(self, src: list[int], dst: list[int]) -> list[Way]:
+    def run(self, src: list[int], dst: list[int]) -> list[Route]:
         """A route for each pair, in their order; UnsupportedError for one without a path."""
-        ways: list[Way] = [()] * len(src)
+        routes: list[Route] = [()] * len(src)
         open_rows = []  # with a choice
         for row, (here, there) in enumerate(zip(src, dst, strict=True)):
             only = self._single(here, there)
-            ways[row] = self._least(here, there) if only is None else only
+            routes[row] = self._least(here, there) if only is None else only
             open_rows += [(row, here, there)] * (only is None)
-            for link in ways[row]:
+            for link in routes[row]:
                 self._load[link] += 1
         for _ in range(1, SWEEPS):
             for row, here, there in open_rows:
-                for link in ways[row]:
+                for link in routes[row]:
                     self._load[link] -= 1
-                ways[row] = self._least(here, there)
-                for link in ways[row]:
+                routes[row] = self._least(here, there)
+                for link in routes[row]:
                     self._load[link] += 1
-        return ways
+        return routes
 
-    def _single(self, here: int, there: int) -> Way | None:
+    def _single(self, here: int, there: int) -> Route | None:
         """The shortest route where there is one only; None where there are none or several."""
         if (here, there) not in self._only:
-            left, way, node = self._hops(there), [], here
+            left, route, node = self._hops(there), [], here
             while node != there:
                 ahead = [
                     (link, to)
@@ -58,25 +58,25 @@ class PlainRerouting:
                 ]
                 if len(ahead) != 1:
                     break
-                way.append(ahead[0][0])
+                route.append(ahead[0][0])
                 node = ahead[0][1]
-            self._only[here, there] = tuple(way) if node == there else None
+            self._only[here, there] = tuple(route) if node == there else None
         return self._only[here, there]
 
-    def _least(self, here: int, there: int) -> Way:
+    def _least(self, here: int, there: int) -> Route:
         """The shortest route whose links have the least sum of squares of their loads; of equal ones the first."""
         left = self._hops(there)
         if left[here] < 0:
             raise UnsupportedError(f"{self._topology.name}: no route from node {here} to node {there}")
-        best: dict[int, tuple[int, Way]] = {here: (0, ())}
+        best: dict[int, tuple[int, Route]] = {here: (0, ())}
         for rest in range(left[here] - 1, -1, -1):
-            level: dict[int, tuple[int, Way]] = {}
-            for node, (cost, way) in best.items():
+            level: dict[int, tuple[int, Route]] = {}
+            for node, (cost, route) in best.items():
                 for link, to in self._out[node]:
                     if left[to] == rest and (to == there or self._forwards[to]):
                         more = cost + ((2 * self._load[link] + 1) << 16) // self._wide[link]
                         if to not in level or more < level[to][0]:
-                            level[to] = (more, (*way, link))
+                            level[to] = (more, (*route, link))
             best = level
         return best[there][1]
 
@@ -106,13 +106,13 @@ def test_routes_are_those_of_the_plain_version(name):
     for count in (1, 40, 400):
         src, dst = rng.choice(topology.endpoints, (2, count))
         src, dst = src[src != dst], dst[src != dst]
-        assert even_ways(topology)(src, dst) == PlainRerouting(topology).run(src.tolist(), dst.tolist())
+        assert even_routes(topology)(src, dst) == PlainRerouting(topology).run(src.tolist(), dst.tolist())
 
 
 def test_a_pair_without_a_path_is_named():
     """Endpoint 1 lies between the others, and does not forward."""
     chain = network(3, [(0, 1), (1, 0), (1, 2), (2, 1)])
     vars(chain)["forwards"] = np.zeros(3, np.bool_)
-    assert even_ways(chain)(np.array([0, 2]), np.array([1, 1])) == [(0,), (3,)]
+    assert even_routes(chain)(np.array([0, 2]), np.array([1, 1])) == [(0,), (3,)]
     with pytest.raises(UnsupportedError, match="no route from node 2 to node 0"):
-        even_ways(chain)(np.array([0, 2]), np.array([1, 0]))
+        even_routes(chain)(np.array([0, 2]), np.array([1, 0]))

@@ -1,4 +1,4 @@
-#include "fine_ways.hpp"
+#include "fine_routes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 namespace certree {
 namespace {
 
-using Way = std::vector<int32_t>;
+using Route = std::vector<int32_t>;
 
 class Rerouting {
  public:
@@ -28,9 +28,9 @@ class Rerouting {
   bool joins(int32_t here, int32_t there) { return hops(there)[here] >= 0; }
 
   // The shortest route where there is one only; false where there are several.
-  bool only(int32_t here, int32_t there, Way& way) {
+  bool only(int32_t here, int32_t there, Route& route) {
     const auto& left = hops(there);
-    way.clear();
+    route.clear();
     for (int32_t node = here; node != there;) {
       int32_t found = -1;
       for (const int32_t link : out_[node]) {
@@ -38,14 +38,14 @@ class Rerouting {
         if (found >= 0) return false;
         found = link;
       }
-      way.push_back(found);
+      route.push_back(found);
       node = network_.dst[found];
     }
     return true;
   }
 
   // The shortest route whose links have the least sum of squares of their loads; of equal ones the first.
-  Way least(int32_t here, int32_t there) {
+  Route least(int32_t here, int32_t there) {
     const int32_t length = hops(there)[here];
     std::vector<int32_t> level{here}, next;
     cost_[here] = 0;
@@ -59,13 +59,13 @@ class Rerouting {
       level.clear();
       std::swap(level, next);
     }
-    Way way(length);
-    for (int32_t node = there, place = length; place > 0; node = network_.src[way[place]]) way[--place] = last_[node];
-    return way;
+    Route route(length);
+    for (int32_t node = there, place = length; place > 0; node = network_.src[route[place]]) route[--place] = last_[node];
+    return route;
   }
 
-  void add(const Way& way, int64_t messages) {
-    for (const int32_t link : way) load_[link] += messages;
+  void add(const Route& route, int64_t messages) {
+    for (const int32_t link : route) load_[link] += messages;
   }
 
  private:
@@ -109,7 +109,7 @@ class Rerouting {
   }
 
   const FineNetwork& network_;
-  std::vector<Way> out_;                    // by node its links
+  std::vector<Route> out_;                    // by node its links
   std::vector<std::vector<int32_t>> into_;  // by node those from which links come
   std::vector<std::vector<int32_t>> left_;  // by node that has been asked for
   std::vector<int64_t> load_, cost_;        // by link; by node
@@ -119,30 +119,30 @@ class Rerouting {
 
 }  // namespace
 
-FineWays even_ways(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst, int32_t sweeps) {
-  Rerouting routes(network);
-  std::vector<Way> ways(src.size());
+FineRoutes even_routes(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst, int32_t sweeps) {
+  Rerouting rerouting(network);
+  std::vector<Route> routes(src.size());
   std::vector<size_t> open;  // pairs with a choice
   for (size_t pair = 0; pair < src.size(); ++pair) {
-    if (!routes.joins(src[pair], dst[pair])) return {{}, static_cast<int64_t>(pair)};
-    if (!routes.only(src[pair], dst[pair], ways[pair])) {
-      ways[pair] = routes.least(src[pair], dst[pair]);
+    if (!rerouting.joins(src[pair], dst[pair])) return {{}, static_cast<int64_t>(pair)};
+    if (!rerouting.only(src[pair], dst[pair], routes[pair])) {
+      routes[pair] = rerouting.least(src[pair], dst[pair]);
       open.push_back(pair);
     }
-    routes.add(ways[pair], 1);
+    rerouting.add(routes[pair], 1);
   }
   for (int32_t sweep = 1; sweep < sweeps; ++sweep) {
     for (const size_t pair : open) {
-      routes.add(ways[pair], -1);
-      ways[pair] = routes.least(src[pair], dst[pair]);
-      routes.add(ways[pair], 1);
+      rerouting.add(routes[pair], -1);
+      routes[pair] = rerouting.least(src[pair], dst[pair]);
+      rerouting.add(routes[pair], 1);
     }
   }
-  FineWays found;
-  found.ways.offset.push_back(0);
-  for (const Way& way : ways) {
-    found.ways.value.insert(found.ways.value.end(), way.begin(), way.end());
-    found.ways.offset.push_back(static_cast<int32_t>(found.ways.value.size()));
+  FineRoutes found;
+  found.routes.offset.push_back(0);
+  for (const Route& route : routes) {
+    found.routes.value.insert(found.routes.value.end(), route.begin(), route.end());
+    found.routes.offset.push_back(static_cast<int32_t>(found.routes.value.size()));
   }
   return found;
 }
