@@ -68,7 +68,7 @@ def test_tables_on_lanes_where_routers_take_long():
 
 @pytest.mark.parametrize("program", ["tables", "messages"])
 def test_shares_of_memory_bound_both_programs(program):
-    """Bounded shares act as parameters whose buses are that slow do; one collective has one order, so that the latest first changes nothing."""
+    """Bounded shares act as slower buses do; one collective has one order, so that the latest first changes nothing."""
     asked = ("endpoints", "ace-torus:2x2x1", "--size", "64KiB", "--system", "ace", "--program", program)
     free, bounded = json_of(*asked)["systems"][0], json_of(*asked, "--bounded")["systems"][0]
     assert free["cycles"] < bounded["cycles"]
