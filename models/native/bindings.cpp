@@ -78,8 +78,8 @@ auto book_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Colum
 
 // (outcome, fire, landed, reads_original, wait, channel, crowded): see fine_forwarding.hpp.
 auto forward_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
-                  Column<int64_t> earliest, Column<int32_t> layer, Column<int32_t> route, int32_t layers, int32_t parts, int64_t room,
-                  int64_t rounds) {
+                  Column<int64_t> earliest, Column<int32_t> layer, Column<int32_t> route, int32_t layers, int32_t parts,
+                  int64_t room, int64_t rounds) {
   const auto costs = make_costs(cycles, hop);
   const FineChannels channels{copy(layer), copy(route), layers, parts, room};
   FineForwarded found;

@@ -158,8 +158,8 @@ class FineScheduler::Run : public FineFlow {
     return best;
   }
 
-  // A transfer waits, until a cycle at least, for the link at a place of its route; of routes of one link for any that is parallel to
-  // it.
+  // A transfer waits, until a cycle at least, for the link at a place of its route; of routes of one link for any that is parallel
+  // to it.
   void join(int32_t row, int32_t place, int64_t fire) {
     const LinkRoute route = links(row);
     Place at;

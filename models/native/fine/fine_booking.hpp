@@ -45,7 +45,7 @@ struct Taken {
 struct FineJobs {
   std::vector<int32_t> src, dst;
   std::vector<uint8_t> adds;         // by transfer: whether a reduction unit adds what it carries
-  Ragged route;                        // links of each transfer; of local ones none
+  Ragged route;                      // links of each transfer; of local ones none
   std::vector<int32_t> needs;        // by gate: how many events open it
   Ragged when_sent, when_landed;     // by transfer: gates that it helps to open
   Ragged opens;                      // by gate: transfers that wait for it

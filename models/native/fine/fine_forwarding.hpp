@@ -5,16 +5,16 @@
 
 namespace certree {
 
-// By transfer the layer of its route, and a number for the route, the same for equal routes; -1 where it passes no router. Each layer has
-// `parts` virtual channels, there are `layers` of them, and a buffer holds `room` flits.
+// By transfer the layer of its route, and a number for the route, the same for equal routes; -1 where it passes no router. Each
+// layer has `parts` virtual channels, there are `layers` of them, and a buffer holds `room` flits.
 struct FineChannels {
   std::vector<int32_t> layer, route;
   int32_t layers = 1, parts = 1;
   int64_t room = 0;
 };
 
-// `wait`: of each transfer by link of its route the cycles that it waits before that; `channel`: by transfer its virtual channel, -1
-// where it may take any. `crowded`: how many transfers have no buffer to wait in.
+// `wait`: of each transfer by link of its route the cycles that it waits before that; `channel`: by transfer its virtual channel,
+// -1 where it may take any. `crowded`: how many transfers have no buffer to wait in.
 struct FineForwarded {
   FineTimes times;
   std::vector<int64_t> wait;

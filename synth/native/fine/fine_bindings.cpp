@@ -13,8 +13,8 @@
 #include "columns.hpp"
 #include "fine_circles.hpp"
 #include "fine_gates.hpp"
-#include "fine_search.hpp"
 #include "fine_routes.hpp"
+#include "fine_search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -41,7 +41,7 @@ auto search_jobs(nb::object jobs, const std::array<int64_t, 5>& cycles, Column<i
 
 // (offsets, links, first pair without a route or -1): see fine_routes.hpp.
 auto routes_of(Column<int32_t> link_src, Column<int32_t> link_dst, Column<int32_t> capacity, Column<uint8_t> forwards,
-             Column<int32_t> src, Column<int32_t> dst, int32_t sweeps) {
+               Column<int32_t> src, Column<int32_t> dst, int32_t sweeps) {
   const FineNetwork network{copy(link_src), copy(link_dst), copy(capacity), copy(forwards)};
   const auto found = even_routes(network, copy(src), copy(dst), sweeps);
   const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };

@@ -109,7 +109,7 @@ class Rerouting {
   }
 
   const FineNetwork& network_;
-  std::vector<Route> out_;                    // by node its links
+  std::vector<Route> out_;                  // by node its links
   std::vector<std::vector<int32_t>> into_;  // by node those from which links come
   std::vector<std::vector<int32_t>> left_;  // by node that has been asked for
   std::vector<int64_t> load_, cost_;        // by link; by node
@@ -119,7 +119,8 @@ class Rerouting {
 
 }  // namespace
 
-FineRoutes even_routes(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst, int32_t sweeps) {
+FineRoutes even_routes(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst,
+                       int32_t sweeps) {
   Rerouting rerouting(network);
   std::vector<Route> routes(src.size());
   std::vector<size_t> open;  // pairs with a choice

@@ -21,6 +21,7 @@ struct FineRoutes {
 };
 
 // O(sweeps · pairs · links of all shortest routes of a pair).
-FineRoutes even_routes(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst, int32_t sweeps);
+FineRoutes even_routes(const FineNetwork& network, const std::vector<int32_t>& src, const std::vector<int32_t>& dst,
+                       int32_t sweeps);
 
 }  // namespace certree
