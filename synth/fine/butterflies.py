@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_routes import default_routes, even_routes
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.method import Request
 
 Partners = NDArray[np.int64]

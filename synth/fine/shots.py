@@ -11,10 +11,10 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of, reduction_cycles
 from certree.synth.fine.booking import least_cycles
+from certree.synth.fine.fine_routes import default_routes, even_routes
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
-from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.method import Request
 from certree.synth.ranks.cliques import cliques_of
 from certree.synth.ranks.layout import Layout, layout_of

@@ -45,8 +45,9 @@ class _Program:
 
 
 def first_line(path: Path) -> bytes:
-    """The first line of a file, unzipped where its name ends in .gz; empty where it cannot be read."""
-    return Opened(path).start.partition(b"\n")[0]
+    """The first line of a file, unzipped where its name ends in .gz. InputError where it cannot be read."""
+    opened = Opened(path)
+    return (opened.start or opened.data()).partition(b"\n")[0]
 
 
 def is_joint_trace(path: Path) -> bool:

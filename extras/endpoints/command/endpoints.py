@@ -41,7 +41,7 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
               help="Disable a deadlock-avoidance rule (repeatable). Without all three: the published ACE design.")  # fmt: skip
 @click.option("--program", type=click.Choice(PROGRAMS), default="auto", show_default=True,
               help="tables: on the machine of simulate, through routers; messages: with ways, ports and phases, without routers; "
-                   "auto: tables where there are any.")  # fmt: skip
+                   "auto: tables where there are any that take no minutes, through routers or on lanes.")  # fmt: skip
 @click.option("--joint", is_flag=True, help="Run messages, and tables next to them, or say why there are none.")
 @click.option("--trace", type=click.Path(path_type=Path), help="For one system: write a line of JSON per step of an endpoint.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
@@ -68,7 +68,8 @@ def endpoints_command(
     """Simulate a collective including endpoint costs, chunk by chunk: memory and interface buses, an accelerator that adds, or
     ACE's engine with its SRAM, state machines, ALUs and ports. SCHEDULE: each chunk goes through one iteration of it.
 
-    Tables run, paced, through the routers of simulate, where all systems have tables; otherwise messages, with the reason.
+    Tables run, paced, through the routers of simulate, where all systems have tables; on lanes where routers take long; otherwise
+    messages. The output says which, and why.
 
     Exit code 1 when a rank has a wrong result, or on a deadlock, with a list of who waits for what.
     """

@@ -18,8 +18,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import Costs
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.levels import Piece
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Request
 
 GROUPS = (64, 32, 16, 8, 4)  # the most endpoints of a group: the largest for which few enough pairs are looked at

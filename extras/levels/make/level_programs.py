@@ -8,9 +8,9 @@ from certree.extras.levels.make.level_orders import LevelOrder, level_orders, tr
 from certree.extras.levels.make.probing import runs_alike, soonest
 from certree.extras.levels.make.spreads import spread_program
 from certree.models.common.errors import UnsupportedError
+from certree.synth.fine.fine_routes import default_routes, even_routes, lighter_routes
 from certree.synth.fine.levels import Levels
 from certree.synth.fine.program import Program
-from certree.synth.fine.route_choice import default_routes, even_routes, lighter_routes
 from certree.synth.method import Request
 
 MOST_ROWS = 1 << 17  # transfers of a program, for effort 1

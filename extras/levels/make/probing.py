@@ -8,10 +8,10 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.routers.grid_routing import Grid
 from certree.synth.fine.booking import rows_of
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.fine_schedule import costs_of, flits_of, in_pieces
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program, Route, distinct
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Request
 from certree.verify.deadlock.layers import layers_of
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from certree.extras.levels.make.level_orders import LevelOrder
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_routes import Finder
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.route_choice import Finder
 from certree.synth.method import Request
 from certree.synth.ranks.staged import every_place
 

@@ -18,10 +18,10 @@ from certree.extras.orders.make.arranged import KEEPS, arranged
 from certree.extras.orders.make.gathering import Gathering
 from certree.models.common.errors import UnsupportedError
 from certree.synth.fine.booking import booked_end, least_cycles
+from certree.synth.fine.fine_routes import even_routes
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
-from certree.synth.fine.route_choice import even_routes
 from certree.synth.fine.shots import has_rings
 from certree.synth.method import Request
 from certree.synth.ranks.cliques import cliques_of

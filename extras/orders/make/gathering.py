@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Topology
-from certree.synth.fine.route_choice import even_routes
+from certree.synth.fine.fine_routes import even_routes
 from certree.synth.ranks.layout import Layout
 
 

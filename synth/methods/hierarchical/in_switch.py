@@ -17,9 +17,9 @@ from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import chunk_bytes_of, lane_cycles, reduction_cycles, serialization_cycles
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, whole_number
 from certree.synth.methods.hierarchical.netreduce import Climb, aggregations
 

@@ -11,9 +11,9 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.butterflies import Partners, programs
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Stages
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, choice, method
 from certree.synth.ranks.exchange import whole_log2
 

@@ -17,9 +17,9 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_routes import lighter_routes
 from certree.synth.fine.fine_schedule import MOST_HOPS, in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.route_choice import lighter_routes
 from certree.synth.method import Options, Request, Tier, method, whole_number
 from certree.synth.ranks.layout import layout_of
 

@@ -11,10 +11,10 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.levels import ORIGINAL
 from certree.synth.fine.program import Stages
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import layout_of
 from certree.synth.ranks.staged import every_place

@@ -18,9 +18,9 @@ from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div, chunk_bytes_of, reduction_cycles, serialization_cycles
+from certree.synth.fine.fine_routes import default_routes
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
-from certree.synth.fine.route_choice import default_routes
 from certree.synth.graphs.shallow_branchings import NONE, most_branchings, shallow_branchings
 from certree.synth.method import Options, Request, Tier, method, whole_number
 

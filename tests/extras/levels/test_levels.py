@@ -17,7 +17,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.route_choice import default_routes, lighter_routes
+from certree.synth.fine.fine_routes import default_routes, lighter_routes
 from certree.synth.method import METHODS, load_methods
 from certree.synth.methods.auto import candidates
 from certree.synth.monitor import Monitor

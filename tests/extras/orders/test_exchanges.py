@@ -17,11 +17,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_routes import default_routes, even_routes
 from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program
-from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.fine.search import Trial
 from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout

@@ -14,10 +14,10 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine import search
 from certree.synth.fine.booking import least_cycles, rows_of
+from certree.synth.fine.fine_routes import default_routes, even_routes
 from certree.synth.fine.fine_schedule import schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
-from certree.synth.fine.route_choice import default_routes, even_routes
 from certree.synth.fine.search import Trial, searched, tried
 from certree.synth.fine.shots import by_dimension, flat
 from certree.verify.checker import verify_schedule

@@ -5,8 +5,8 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
+from certree.synth.fine.fine_routes import SWEEPS, even_routes
 from certree.synth.fine.program import Route
-from certree.synth.fine.route_choice import SWEEPS, even_routes
 from tests.models.examples import network
 from tests.synth.execution import ask
 
