@@ -5,5 +5,5 @@
 - `made_for`: the message size and machine that a schedule was made for
 - `collective`: the required result of a schedule; `default_shares`: owners of chunks where a file names none
 - `unit_rounds`: steps of several rounds as steps of one; `paths`: links that transfers pass
-- `timing`, `reducing_time`, `tolerance`: closed-form times
+- `timing`, `tolerance`: closed-form times
 """

@@ -1,14 +1,11 @@
 """Search for lower bounds by exact graph algorithms; `certree.verify` re-checks each witness."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.synth.bounds.parts import lengths_of_parts
 from certree.synth.bounds.tolls import best_tolls
 from certree.synth.bounds.weights import weighted_lengths
 from certree.synth.graphs.cuts import best_cut
@@ -27,9 +24,9 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     """Bounds for equal shares, strongest first within each quantity: the best partition or cut, for an all-gather or reduce-scatter
     the best subpartition, which is for any shares, then the cheap ones.
 
-    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); where links
-    differ by direction, and where some endpoints take no part, lengths and tolls, which are found by linear programs and need not
-    be the best there are.
+    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); elsewhere, and
+    where some endpoints take no part, lengths and tolls, which are found by local search and by linear programs and need not be
+    the best there are.
     Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
@@ -42,7 +39,7 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         # the tight partition bounds an all-reduce: rounds / K >= 1 / strength
         bounds.append(make_bound(instance, "partition", {"part": network_of(topology).tight_partition.tolist()}))
     if not bounds:
-        by_lengths = best_lengths(instance, [*weighted_lengths(instance), *_relayed_lengths(instance)])
+        by_lengths = best_lengths(instance, [*weighted_lengths(instance), *lengths_of_parts(instance)])
         bounds += [] if by_lengths is None else [by_lengths]
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)
@@ -50,20 +47,6 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         bounds.append(whatever)
     bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
-
-
-def _relayed_lengths(instance: Instance) -> list[NDArray[np.int64]]:
-    """Lengths for an all-reduce of some endpoints of a direct network: those found where the others are switches that reduce.
-
-    They may do the same, but equally long links are taken in another order: from the members, and not by number.
-    """
-    topology, collective = instance.topology, instance.collective
-    if collective.members is None or collective.is_rooted or not topology.is_direct:
-        return []
-    others = (topology.kind == NodeKind.ENDPOINT) & ~instance.is_member
-    kind = np.where(others, NodeKind.SWITCH, topology.kind).astype(np.int8)
-    found = best_lengths(Instance(replace(topology, kind=kind, reducing=others), Collective(collective.kind)))
-    return [] if found is None else [np.array(found["witness"]["length"], np.int64)]
 
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:

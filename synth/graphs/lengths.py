@@ -53,7 +53,7 @@ def best_lengths(instance: Instance, further: Sequence[Int64] = ()) -> Bound | N
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
     planes, targets = _Planes(instance), instance.collective.has_targets
-    searched = [*further, planes.search(1 if further and planes.classes > MOST_CLASSES else iterations)]
+    searched = [*further, planes.search(1 if targets and further and planes.classes > MOST_CLASSES else iterations)]
     if targets and holders * len(topology.src) <= DUAL_SIZE:
         searched.append(_dual_lengths(instance))
     found = best_rounded(instance, searched)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.aggregation.run.reducing_time import AggregationTime, Level, aggregation_time
 from certree.extras.aggregation.run.routes import RouteLanes
 from certree.extras.aggregation.run.switch_trees import AggregationTrees, Route
 from certree.hw.core_calls import check_fits, narrowed
@@ -19,7 +20,6 @@ from certree.models.machine.speeds import contradiction
 from certree.models.routers.transparency import SHARED_INTERFACE, pipeline_effect
 from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.paths import link_cycles
-from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
 from certree.models.schedule.timing import ceil_div, lane_cycles, message_flits, reduction_cycles
 
 Int64 = NDArray[np.int64]

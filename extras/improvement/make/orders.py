@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from certree.extras.improvement.make.fastest_order import fastest_order
 from certree.models.fine.list_jobs import Booked
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.booking import least_cycles
-from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.program import program_of
 from certree.synth.fine.search import Trial, searched

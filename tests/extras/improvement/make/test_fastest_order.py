@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from certree.extras.improvement.make import fastest_order as module
+from certree.extras.improvement.make.fastest_order import fastest_order
 from certree.models.fine.list_jobs import Turns
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
-from certree.synth.fine import fastest_order as module
 from certree.synth.fine.booking import least_cycles
-from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.search import Trial, searched, tried

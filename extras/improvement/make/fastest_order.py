@@ -38,7 +38,7 @@ def fastest_order(trial: Trial, best: Booked, least: int, budget: Budget, seed: 
     rows = trial.few.transfers
     if trial.costs.slot > 1 or _is_large(rows):
         return best, Status.FEASIBLE
-    from ortools.sat.python import cp_model  # noqa: PLC0415
+    from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
     fire = [model.new_int_var(0, best.end, "") for _ in rows.routes]
