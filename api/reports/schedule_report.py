@@ -220,7 +220,7 @@ def schedule_words(report: dict[str, Any]) -> str:
             lines += [f"  with any shares: {_time_bound_words(report, ANY_SHARES, [])}"] if timed else []
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
-        lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
+        lines.append(f"  clocks may start {skew} apart, or drift by {drift:,.{'4g' if drift < 1000 else '0f'}} ppm")
     lines += order_words(report)
     lines += rounded_words(report)
     left_out, beyond = report.get("left_out", {}), report.get("beyond_budget", {})

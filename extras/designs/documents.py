@@ -20,7 +20,7 @@ PARTS |= {
         copper_cables optical_cables cables racks: count
         bisection_lower_links mean_shortest_paths cost_exact: rational
         bisection_upper_links: rational?
-        bisection_lower_GBps: number
+        bisection_lower_GBps endpoint_GBps: number
         bisection_upper_GBps: number?
         cost ports_cost switches_cost cables_cost energy_cost cost_per_endpoint power_watts: number
         """,

@@ -213,5 +213,8 @@ def _words(report: dict[str, Any]) -> str:
 
 def _limit_words(report: dict[str, Any]) -> str:
     """A line for each executor whose limits a valid program exceeds."""
-    first = report.get("first_limits", {})
-    return "".join(f"\n  beyond {report['limits'][name]} limits of {name}: {one_line(text)}" for name, text in first.items())
+    words = ""
+    for name, text in report.get("first_limits", {}).items():
+        count = report["limits"][name]
+        words += f"\n  beyond {counted(count, 'limits')} of {name}{', first' * (count > 1)}: {one_line(text)}"
+    return words

@@ -106,7 +106,9 @@ class Schedule(ScheduleColumns):
     @property
     def bandwidth_time(self) -> Fraction:
         """Coefficient of M/B as the message grows: rounds per period, or all rounds when nothing repeats, over the chunks of the
-        message."""
+        message. UnsupportedError with fine slots, which are not rounds."""
+        if self.has_fine_slots:
+            raise UnsupportedError("fine slots are not rounds: ct.verify(schedule).quality has the bandwidth time")
         return Fraction(self.period_rounds, self.message_chunks)
 
     @property

@@ -49,7 +49,8 @@ def _whole(text: str) -> int:
 @click.option("--rates", type=_LIST, metavar="LIST", help="Factors of the rate of all links, such as 1/2,2.")
 @click.option("--latencies", type=_LIST, metavar="LIST", help="Factors of all latencies.")
 @click.option("--train", "workloads", multiple=True, metavar="WORKLOAD",
-              help="Time the training of a workload, by the times of all-reduces at --sizes (repeatable).")  # fmt: skip
+              help="Time the training of a workload (repeatable), from the times of all-reduces at two --sizes or more;"
+                   " SPEC.toml may name a method instead.")  # fmt: skip
 @click.option("--costs", multiple=True, metavar="MODEL",
               help=f"{', '.join(NETWORK_COSTS.names())}, or a TOML file (repeatable); {DEFAULT_COSTS} by default.")  # fmt: skip
 @click.option("--equal", type=click.Choice([ENDPOINTS, COST]), help="What networks have in common in the first ranking.")
@@ -137,7 +138,8 @@ def _tell(found: ComparedDesigns, *, as_json: bool, interrupted: bool = False) -
             }
         )
         return
-    say(f"{found.title()}: {found.counts_words}")
+    say(f"{found.title()}: {found.counts_words}\n\nTimes:")
+    say_table(*found.times())
     for ranking in found.rankings:
         say(f"\n{ranking.title}, {ranking.basis}:")
         models = [ranking.costs] if ranking.by == COST else list(found.bills)

@@ -7,9 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from certree.api.reports.text import seconds_words, size_words
 from certree.extras.designs.make.charts import Chart, charts_of
 from certree.extras.designs.make.ranking import Known, Ranking, rank
 from certree.extras.designs.model.bill import Bill
+from certree.extras.designs.model.cells import GRID, TRAINING
 from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import CUT, closed_forms
 from certree.extras.designs.model.specification import COST, ENDPOINTS, Designs
@@ -92,6 +94,21 @@ class ComparedDesigns(Shown):
                     | {"racks": bill.racks}
                 )
         return found
+
+    def times(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of a table of times: of each network those of the smallest and the largest message of each collective,
+        and of an iteration of each workload; `-` where there is none."""
+        columns = dict[str, dict[str, str]]()
+        for row in self.rows:
+            if row["part"] == GRID and row["size_bytes"] in (min(self.asked.sizes), max(self.asked.sizes)):
+                name, seconds = f"{row['collective']}, {size_words(row['size_bytes'])}", row["time_seconds_exact"]
+            elif row["part"] == TRAINING:
+                name, seconds = f"iteration of {row['workload']}", row["iteration_seconds_exact"]
+            else:
+                continue
+            columns.setdefault(name, {})[row["network"]] = "-" if seconds is None else seconds_words(seconds)
+        rows = [[name, *(column.get(name, "-") for column in columns.values())] for name in self.structures]
+        return ["network", *(f">{name}" for name in columns)], rows
 
     def currency(self, model: str) -> str:
         """The currency of a cost model."""

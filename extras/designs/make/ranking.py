@@ -180,7 +180,8 @@ def _more(name: str, known: Known) -> list[str]:
         f" and {bill.cables_of('optical'):,} of {bill.count_of('cables'):,} cables are optical."
     )
     links = (
-        f"Its bisection is {structure.bisection_words}, its diameter {counted(structure.diameter_hops, 'hops')},"
+        f"At least {float(structure.endpoint_rate):,g} GB/s leave each endpoint."
+        f" Its bisection is {structure.bisection_words}, its diameter {counted(structure.diameter_hops, 'hops')},"
         f" and two endpoints have at least {counted(structure.least_disjoint, 'link-disjoint paths')}."
     )
     return [

@@ -122,7 +122,7 @@ def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
     fields.done()
     has_curve = "all-reduce" in found.collectives and len(set(sizes)) > 1
     if found.training.workloads and found.training.method == GRID_TIMES and not has_curve:
-        fields.refuse("training by times of the grid needs all-reduce among collectives, and two sizes or more; or name a method")
+        fields.refuse("training takes its times from all-reduces of two sizes or more: add a size, or name a method in [training]")
     _require_equal(found, fields)
     return found
 

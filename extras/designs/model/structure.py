@@ -13,13 +13,15 @@ from certree.models.network.topology import NodeKind, Topology
 
 @dataclass(frozen=True)
 class Structure:
-    """`link_rate`: GB/s of a full link; `least_disjoint`: paths that share no link, between the pair of endpoints that has the
+    """`link_rate`: GB/s of a full link; `endpoint_links`: the full links out of the endpoint that has the fewest, in units of
+    their rate; `least_disjoint`: paths that share no link, between the pair of endpoints that has the
     fewest; `least_shortest` and `mean_shortest`: shortest paths of a pair."""
 
     endpoints: int
     switches: int
     links: int
     link_rate: Fraction
+    endpoint_links: Fraction
     diameter_hops: int
     bisection: Bisection
     least_disjoint: int
@@ -31,6 +33,11 @@ class Structure:
         """The bisection in GB/s, with its class."""
         return self.bisection.words(self.link_rate)
 
+    @property
+    def endpoint_rate(self) -> Fraction:
+        """GB/s out of the endpoint that has the least."""
+        return self.endpoint_links * self.link_rate
+
     def document(self) -> dict[str, Any]:
         """Plain JSON, exact numbers as texts."""
         upper = self.bisection.upper
@@ -38,6 +45,7 @@ class Structure:
             "endpoints": self.endpoints,
             "switches": self.switches,
             "links": self.links,
+            "endpoint_GBps": float(self.endpoint_rate),
             "diameter_hops": self.diameter_hops,
             "bisection": self.bisection_words,
             "bisection_lower_links": str(self.bisection.lower),
@@ -56,11 +64,14 @@ def structure_of(topology: Topology, machine: Machine) -> Structure:
 
     O(nodes · links) for shortest paths, endpoints maximum flows for disjoint ones, and the costs of `bisection_of`."""
     least, mean = _shortest_paths(topology)
+    out = np.zeros(len(topology.kind), np.int64)
+    np.add.at(out, topology.src, topology.capacity)
     return Structure(
         endpoints=len(topology.endpoints),
         switches=int((topology.kind == NodeKind.SWITCH).sum()),
         links=len(topology.src),
         link_rate=Fraction(machine.flit_bytes * machine.clock_hz, 10**9),
+        endpoint_links=int(out[topology.endpoints].min()) / Fraction(topology.scale),
         diameter_hops=topology.diameter[0],
         bisection=bisection_of(topology),
         least_disjoint=_least_disjoint(topology),

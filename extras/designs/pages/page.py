@@ -57,6 +57,7 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
         ("endpoints", [f"{one.endpoints:,}" for one in of]),
         ("switches", [f"{one.switches:,}" for one in of]),
         ("links, one direction", [f"{one.links:,}" for one in of]),
+        ("out of an endpoint, at least, GB/s", [f"{float(one.endpoint_rate):,g}" for one in of]),
         ("diameter, hops", [str(one.diameter_hops) for one in of]),
         ("bisection", [one.bisection_words for one in of]),
         ("link-disjoint paths, at least", [str(one.least_disjoint) for one in of]),

@@ -132,13 +132,13 @@ def execute_words(report: dict[str, Any], more: str = "") -> str:
         bits += ", and of the order of additions" if report["in_order"] else "; they do not have the bits of the order of additions"
     bound = report["error_over_bound"]
     error = "" if bound == 0 else f"; error / bound {'more than any' if bound is None else f'{bound:.2f}'}"
-    seconds = report["seconds"]
+    seconds, runs = report["seconds"], counted(len(report["seconds"]), "iterations")
     own = "" if report["mpi_seconds"] is None else f"; MPI's own all-reduce {1e3 * report['mpi_seconds']:.3g} ms"
     processes = counted(report["ranks"] + report.get("switches", 0), "devices" if "on" in report else "processes")
     return (
         f"{'right' if report['right'] else 'wrong'}: {what}\n"
         f"  {processes} · {report['messages']:,} messages · {size_words(report['message_bytes'])} of {how}\n"
         f"  {bits}{error}\n"
-        f"  time: {1e3 * min(seconds):.3g} ms at best, {1e3 * median(seconds):.3g} ms in the middle of {len(seconds)} iterations;"
+        f"  time: at best {1e3 * min(seconds):.3g} ms, median {1e3 * median(seconds):.3g} ms of {runs};"
         f" bus bandwidth {report['bus_bytes_per_second'] / 1e9:.3g} GB/s at best{own}" + (f"\n  {more}" if more else "")
     )

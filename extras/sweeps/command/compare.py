@@ -61,7 +61,9 @@ def _on_networks(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("compare")
 @click.argument("topologies", metavar="TOPOLOGY...", nargs=-1, required=True, type=TOPOLOGY)
 @_on_networks
-@click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
+@click.option(
+    "--size", "--sizes", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand."
+)
 @click.option("--workload", type=click.Path(path_type=Path),
               help="TOML file of several collectives: a joint schedule, against others.")  # fmt: skip
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")

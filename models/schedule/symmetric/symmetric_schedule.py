@@ -194,8 +194,8 @@ class SymmetricSchedule(Shown):
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """Coefficient of M/B: rounds over chunks of the message."""
-        return Fraction(self.steps, self.message_chunks)
+        """Coefficient of M/B: rounds over chunks of the message. UnsupportedError with fine slots, which are not rounds."""
+        return self.base.bandwidth_time * self.base.message_chunks / self.message_chunks
 
     @cached_property
     def digest(self) -> str:

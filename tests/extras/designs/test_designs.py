@@ -59,7 +59,8 @@ def folder(interrupted):
     done = certree("designs", where.parent / "small.toml", "-o", where, "--workers", 1)
     assert done.code == 0, done
     assert "3 of 14 cells are there already" in done.err
-    assert done.out.startswith("Designs: 18 valid\n\nRanking for equal endpoints, 2 of 2 cells decide")
+    assert done.out.startswith("Designs: 18 valid\n\nTimes:\nnetwork  all-reduce, 1 KiB  all-reduce, 1 MiB  iteration of alexnet\n")
+    assert "\n\nRanking for equal endpoints, 2 of 2 cells decide" in done.out
     return where
 
 
@@ -261,7 +262,7 @@ def test_names_in_pictures():
         ({"sensitivity": {"rates": ["0"]}}, r"rates 0 is '0'"),
         ({"sensitivity": {"rates": ["2000"]}}, r"rates: allowed are factors from 1/1000 to 1000"),
         ({"training": {"workloads": ["bert"], "method": "ring"}}, r"training: unknown workload 'bert'"),
-        ({"training": {"workloads": ["alexnet"]}, "sizes": ["1KiB"]}, r"training by times of the grid needs"),
+        ({"training": {"workloads": ["alexnet"]}, "sizes": ["1KiB"]}, r"training takes its times from all-reduces of two"),
         ({"method": "fastest"}, r"unknown method 'fastest'"),
         ({"equal": "money"}, r"unknown equal 'money'"),
         ({"time_limit": "soon"}, r"time_limit: time 'soon'"),

@@ -40,6 +40,13 @@ def test_known(spec, links):
     assert (found.is_exact, found.lower) == (True, links)
 
 
+def test_rate_out_of_an_endpoint():
+    """16 GB/s for each of two links at a corner of a mesh; 18 links of 25 GB/s into the box and two into the fabric of an H100."""
+    assert structure("mesh:2x3").endpoint_rate == 32
+    assert structure("torus:4x4,capacity=1/2").endpoint_rate == 32
+    assert structure("h100:8").document()["endpoint_GBps"] == 500
+
+
 def _every_split(topology):
     """The least cut over all halves of the endpoints and all places of switches, one by one."""
     nodes = np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist()

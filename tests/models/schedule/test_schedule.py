@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
+from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS, NO_ROOT
 from certree.models.schedule.unit_rounds import in_unit_rounds
@@ -32,6 +34,8 @@ def test_bandwidth_time():
     assert pair_all_reduce(period=1, repeats=7).total_steps == 6 + 2
     long = built(rounds=[3, 4], step=[1])
     assert long.bandwidth_time == 7
+    with pytest.raises(UnsupportedError, match="fine slots are not rounds"):
+        _ = pair_all_reduce(slot_cycles=1, made_for=MadeFor(4096, load_machine("multitree"))).bandwidth_time
 
 
 def test_digest_ignores_row_order_and_notes():

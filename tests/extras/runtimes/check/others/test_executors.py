@@ -30,7 +30,9 @@ def test_data_decide_where_no_executor_is_named(file: Path) -> None:
             "line 1: maxBytes is missing; the executor requires it",
         ),
     }
-    assert certree("verify", file).out.splitlines()[-1].startswith("  beyond 3 limits of rccl: line 1: an attribute in single")
+    assert (
+        certree("verify", file).out.splitlines()[-1].startswith("  beyond 3 limits of rccl, first: line 1: an attribute in single")
+    )
     assert json_of("verify", file)["limits"] == {"msccl-0.7.4": 0, "rccl": 3}
 
 
