@@ -61,7 +61,7 @@ class InvalidProgramError(CertreeError):
 
 class ExecutionError(CertreeError):
     """An execution in which a process ended or a message did not come. It has the attribute `ranks`, the error of each. `text`:
-    what is said where all ranks are in one process."""
+    the message where all ranks are in one process."""
 
     exit_code = 1
 

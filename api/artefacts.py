@@ -27,9 +27,8 @@ _NONE = ("\0",)  # the end of no name
 
 @dataclass(frozen=True)
 class Asked:
-    """What a call states about an artefact: the network and collective that it must be for (`root` where there is no collective to
-    say it), routes of CSV rows, size and machine, of a bundle what is trusted, and of a program the
-    executor whose limits it must keep. `tell` receives a line now and then."""
+    """Requirements on an artefact: the network and collective that it must be for (`root` where no collective states it), routes
+    of CSV rows, size, machine, parts of a bundle to trust, the executor of a program. `tell` receives lines of progress."""
 
     topology: Topology | None = None
     collective: Collective | None = None
@@ -48,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check of an artefact found.
+    """The result of the check of an artefact.
 
     `verdict`: what `ct.verify` returns; it has `valid`. `report`: makes the JSON document of `certree verify`, of the kind `kind`;
     its argument receives a line for each setting that differs from what the artefact records. `words`: the document for people.
@@ -120,7 +119,7 @@ class Artefact:
         raise InputError(f"{opened} is of the kind {self.name}; expected a schedule or tables")
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """What the check of everything in it finds; InputError for what cannot be read, and for a kind that has no check."""
+        """The result of the check of everything in it; InputError for what cannot be read, and for a kind that has no check."""
         raise InputError(f"{opened} is of the kind {self.name}, for which there is no check; expected a schedule or tables")
 
     def import_suffixes(self, opened: Opened) -> tuple[str, ...]:
@@ -128,7 +127,7 @@ class Artefact:
         return self.imports
 
     def applicable(self, asked: Asked) -> Asked:
-        """What is stated without what does not apply to this kind: of several artefacts each takes what is for it."""
+        """The requirements without those that do not apply to this kind: each of several artefacts takes its own."""
         refused = set(self.refuses) if self.has_executors else {*self.refuses, "executor"}
         left_out: dict[str, Any] = dict.fromkeys(set(asked.stated()) & refused)
         return replace(asked, **left_out)
@@ -208,7 +207,7 @@ def holds_schedule(path: str | Path | Opened) -> bool:
 
 
 def verify_artefact(path: str | Path | Opened, asked: Asked) -> Checked:
-    """What the check of everything on a path finds."""
+    """The result of the check of everything on a path."""
     opened, kind = opened_kind(path)
     kind.require_applicable(opened, asked)
     return kind.verify(opened, asked)

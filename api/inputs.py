@@ -92,7 +92,7 @@ def save(subject: AnySchedule | Topology, path: str | Path, *, force: bool = Fal
 def asked_for(
     topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None, route: str | None = None
 ) -> Asked:
-    """What the arguments of `load` state."""
+    """The requirements that the arguments of `load` state."""
     network = None if topology is None else parsing.topology(topology)
     return Asked(network, None if collective is None else parsing.collective(collective, root), root, route)
 

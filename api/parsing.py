@@ -212,7 +212,7 @@ def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
 
 
 def size(message: int | str = DEFAULT_SIZE) -> int:
-    """The bytes of a message.
+    """The number of bytes of a message.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def narrowed(name: str, column: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def check_fits(name: str, value: int, most: int = MAX_ENTRY) -> None:
-    """UnsupportedError unless the value is from 0 to `most`."""
+    """Raise UnsupportedError unless the value is from 0 to `most`."""
     if not 0 <= value <= most:
         raise UnsupportedError(
             f"{name} would be {value}; the simulator has numbers up to {most} (rates are bytes in whole cycles, in lowest terms; "

@@ -57,7 +57,7 @@ def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int
 
 
 def _check_lockstep(tables: Tables) -> None:
-    """NotPacedError for what the interface with a timestep counter does not keep right, or not in the cycle of the simulator."""
+    """Raise NotPacedError for tables that the interface with a timestep counter does not execute as the simulator does."""
     refused = {
         "iterations whose cells count several arrivals: the interface does not tell those of one iteration from the next": (
             tables.is_counted and tables.repeats > tables.in_flight and int(tables.arrival_count.max(initial=1)) > 1
@@ -72,7 +72,7 @@ def _check_lockstep(tables: Tables) -> None:
 
 
 def _check_passing(tables: Tables) -> None:
-    """NotPacedError where a message passes through an endpoint: its interface does not see what waits at the ports of the node."""
+    """Raise NotPacedError where a message passes through an endpoint, whose interface does not see what waits at its ports."""
     topology, sent = tables.topology, tables.transfers()
     is_endpoint = topology.rank >= 0
     for row, src, dst, route in zip(*(sent[name].tolist() for name in ("row", "src", "dst", "route")), strict=True):

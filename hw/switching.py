@@ -42,7 +42,7 @@ class Switched(Shown):
         return f"switch of tables, {self.before.engine} and {self.after.engine} engine"
 
     def facts(self) -> dict[str, object]:
-        """When the tables changed, the end, and whether all was right."""
+        """The cycle in which the tables changed, the end, and whether all was right."""
         data = "right" if self.data_ok else "wrong"
         return {"new tables": self.opens, "cycles": self.cycles, "mixed epochs": len(self.mixed), "data": data}
 

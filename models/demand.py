@@ -60,7 +60,7 @@ class Demand:
         return not any(wrong)
 
     def _refuse(self) -> None:
-        """InputError for the first block that is wrong."""
+        """Raise InputError for the first block that is wrong."""
         before = None
         for source, target, granules in self.blocks:
             if not all(type(number) is int for number in (source, target, granules)):
@@ -81,7 +81,7 @@ class Demand:
 
     @cached_property
     def granules(self) -> int:
-        """The granules of all blocks."""
+        """The number of granules of all blocks."""
         return sum(granules for _, _, granules in self.blocks)
 
     def scaled(self, granules: int) -> "Demand":
@@ -102,7 +102,7 @@ class Demand:
         return dict(zip(_COLUMNS, self.columns, strict=True))
 
     def document(self) -> dict[str, list[int]]:
-        """The columns, as files have them."""
+        """The columns by name, as lists of whole numbers for JSON."""
         return {name: column.tolist() for name, column in self.named_columns().items()}
 
 

@@ -1,4 +1,4 @@
-"""What a candidate of method auto costs at most, and what it can reach at best, before it is built.
+"""Prices of candidates of method auto before they are built: the cost at most, and the cycles at best.
 
 A price is in closed form, from the numbers of endpoints, chunks and steps: it takes no more time than a search for the nearest
 endpoints. Work is counted in transfers, so that what is left out does not depend on the speed of the computer.

@@ -188,13 +188,13 @@ def read_options(request: Request, method: str, known: Mapping[str, Option]) -> 
 
 
 def require_collective(request: Request, method: str, kinds: Sequence[CollectiveKind]) -> None:
-    """UnsupportedError unless the method covers the requested collective."""
+    """Raise UnsupportedError unless the method covers the requested collective."""
     if request.collective.kind not in kinds:
         raise UnsupportedError(f"{method} does not make {request.collective.kind}; it makes {', '.join(kinds)}")
 
 
 def require_shape(request: Request, method: str, chunks: int, steps: int) -> None:
-    """UnsupportedError unless the method's `chunks` and `steps` match the request."""
+    """Raise UnsupportedError unless the method's `chunks` and `steps` match the request."""
     if request.chunks not in (None, chunks):
         raise UnsupportedError(f"{method} cuts this message into {chunks} chunks; {request.chunks} were asked for")
     if request.steps is not None and request.steps < steps:
@@ -202,7 +202,7 @@ def require_shape(request: Request, method: str, chunks: int, steps: int) -> Non
 
 
 class Tier(StrEnum):
-    """When `auto` tries a method."""
+    """The stage in which `auto` tries a method."""
 
     ALWAYS = "always"
     PUBLISHED = "where published algorithms are tried"

@@ -21,7 +21,7 @@ class Price:
         return self.transfers * self.work + self.searched // LINKS
 
     def of(self, transfers: int) -> "Price":
-        """What it came to, with as many transfers as were written."""
+        """The price with the number of transfers that were written, where that is lower."""
         return replace(self, transfers=min(self.transfers, transfers))
 
 

@@ -52,7 +52,7 @@ def command(words: Words, *arguments: str) -> dict[str, Any]:
 
 
 def demonstrate() -> None:
-    """All steps, then the summary."""
+    """Run all steps, then print the summary."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     names = ("mesh8x8.json", "tables", "multitree.json", "mesh2x2.json", "mesh8x8.certree")

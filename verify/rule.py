@@ -42,7 +42,7 @@ class Subject(StrEnum):
 
 
 class Stage(IntEnum):
-    """When a check runs; among the violations of one step, a verdict lists those of earlier stages first."""
+    """The stage in which a check runs; among the violations of one step, a verdict lists those of earlier stages first."""
 
     FORM = 0
     WIRING = 1

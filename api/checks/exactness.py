@@ -226,7 +226,7 @@ def _cost(used: MadeFor, schedule: Schedule) -> tuple[bool, int]:
 
 
 def _cycles(schedule: AnySchedule, used: MadeFor) -> int | None:
-    """The cycles of a slotted run; None where there is none."""
+    """The number of cycles of a slotted run; None where there is none."""
     try:
         return simulate(schedule, size=used.message_bytes, machine=used.machine).cycles
     except CertreeError:

@@ -33,7 +33,7 @@ class ScheduleOnPath(Artefact):
     schedule = load
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """All rules, the certificate, and freedom of deadlock on the machine that the schedule is made for or that is asked for."""
+        """Check all rules, the certificate, and freedom of deadlock on the machine that is asked for or recorded."""
         schedule = self.load(opened, asked)
         return checked_schedule(schedule, asked, then=("export", opened.path, "-o", "tables"))
 
@@ -82,5 +82,5 @@ class CsvFile(Artefact):
     schedule = load
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """All rules, and freedom of deadlock on the machine."""
+        """Check all rules, and freedom of deadlock on the machine."""
         return checked_schedule(self.load(opened, asked), asked)

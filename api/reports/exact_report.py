@@ -1,4 +1,4 @@
-"""What a report on a schedule says of the best that exists: the keys of `--json`, and the same in words."""
+"""The part of a report that compares a schedule with the best that exists: the keys of `--json`, and the same in words."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -23,7 +23,7 @@ def exact_keys(quality: Quality | None) -> dict[str, Any]:
 
 
 def exact_words(report: dict[str, Any]) -> list[str]:
-    """The lines of a report for people."""
+    """The lines of a report as text."""
     if report.get("exact") is None:
         return []
     if report["exact"] == "optimal" and report["exact_cycles"] is not None:

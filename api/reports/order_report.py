@@ -53,7 +53,7 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
 
 
 def _fixed_words(order: Mapping[str, Any]) -> str:
-    """What makes an order certain, or why it is not."""
+    """The reason why an order is certain, or why it is not."""
     if order["tied"] is None:
         late = f", unless messages are late: {order['may_change']}" if "may_change" in order else ""
         return {"slots": "fixed by the slots", "waits": "fixed by what steps wait for"}[order["fixed_by"]] + late

@@ -73,7 +73,7 @@ def _order_document(result: Run) -> dict[str, Any]:
 
 
 def _endpoint_document(result: Run) -> dict[str, Any]:
-    """What the endpoints did, in a run that has them."""
+    """The keys of a report on the endpoints of a run that has them."""
     if (used := result.endpoint) is None:
         return {}
     return {
@@ -102,7 +102,7 @@ def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, 
 
 
 def switch_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     switched = report["switched"]
     when = f"open in cycle {switched['opens']:,}; all ends in cycle {switched['cycles']:,}"
     lines = [simulation_words(report), simulation_words(switched["then"]), f"new tables, epoch {switched['epoch']}, {when}"]
@@ -111,7 +111,7 @@ def switch_words(report: dict[str, Any]) -> str:
 
 
 def simulation_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
     lines = [
         f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)",
@@ -149,7 +149,7 @@ def simulation_words(report: dict[str, Any]) -> str:
 
 
 def _endpoint_lines(used: dict[str, Any], cycles: int) -> list[str]:
-    """Who ran the collective, and which units were how busy."""
+    """The lines on endpoints: which system ran the collective, and how busy its units were."""
     order = f", in the order of {used['order']}" if used["order"] else ""
     wait = cycles - used["usable_cycles"]
     back = f"; results back {wait:,} cycles after the last arrival" if wait else ""

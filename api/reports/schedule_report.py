@@ -177,7 +177,7 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
 
 
 def schedule_words(report: dict[str, Any]) -> str:
-    """A report for people, a few lines."""
+    """The report as text, a few lines."""
     made = f", made by {one_line(report['method'])}" if report["method"] else ""
     what = f"{collective_words(report)} on {one_line(report['topology'])}{made}"
     if not report["valid"]:

@@ -1,4 +1,4 @@
-"""What the checker proves of the timing of a program, for runs that need it."""
+"""Proofs of the checker about the timing of a program, for runs that need them."""
 
 from dataclasses import replace
 

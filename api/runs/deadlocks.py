@@ -1,4 +1,4 @@
-"""What must hold before a run: freedom of deadlock in routers, messages in time, and the delay that tables state."""
+"""Requirements before a run: freedom of deadlock in routers, messages in time, and the delay that tables state."""
 
 from pathlib import Path
 

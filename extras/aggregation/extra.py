@@ -1,4 +1,4 @@
-"""What aggregation in switches adds to the kernel."""
+"""The entries that aggregation in switches adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

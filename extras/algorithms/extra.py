@@ -1,4 +1,4 @@
-"""What algorithms in Python, and plug-ins, add to the kernel."""
+"""The entries that algorithms in Python, and plug-ins, add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -21,7 +21,7 @@ TRUST = ("hashes", "none")  # what `verify` takes on trust: the results of TLC, 
 
 
 class Status(StrEnum):
-    """What was done about an item."""
+    """The outcome of the check of an item."""
 
     RECHECKED = "re-checked"  #: recomputed from the members by the checker
     RERAN = "re-ran"  #: run again, with the result that the bundle states
@@ -47,7 +47,7 @@ class ItemResult:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a bundle is made of: a certified schedule that records its size and machine, with `tables` where it has some, else
+    """The source of a bundle: a certified schedule that records its size and machine, with `tables` where it has some, else
     `no_tables`, the reason; or the document of a checked frontier; or a checked joint schedule.
 
     `runs`: the modes that are simulated, `without_routers` or with them. `tla`: whether TLC runs. `tell` receives a line now and
@@ -120,7 +120,7 @@ class Evidence:
         raise NotImplementedError
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """What was done about the evidence, which the bundle has; any CertreeError makes it a failed item."""
+        """The result for evidence that the bundle has; any CertreeError makes it a failed item."""
         raise NotImplementedError
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:

@@ -1,4 +1,4 @@
-"""What bundles add to the kernel."""
+"""The entries that bundles add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What a bundle stores, as objects and documents; nothing here is checked beyond form and hashes."""
+"""The contents of a bundle, as objects and documents. Only form and hashes are checked here."""
 
 from pathlib import Path
 from typing import Any

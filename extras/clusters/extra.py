@@ -1,4 +1,4 @@
-"""What clusters add to the kernel."""
+"""The entries that clusters add to the kernel."""
 
 from certree.models.common.extras import Extra
 

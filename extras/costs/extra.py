@@ -1,4 +1,4 @@
-"""What costs add to the kernel."""
+"""The entries that costs add to the kernel."""
 
 from certree.models.common.extras import Extra
 

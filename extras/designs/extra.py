@@ -1,4 +1,4 @@
-"""What designs add to the kernel."""
+"""The entries that designs add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What endpoints add to the kernel."""
+"""The entries that endpoints add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What flits add to the kernel."""
+"""The entries that flits add to the kernel."""
 
 from certree.models.common.extras import Extra
 

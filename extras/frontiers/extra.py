@@ -1,4 +1,4 @@
-"""What frontiers add to the kernel."""
+"""The entries that frontiers add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What goals add to the kernel."""
+"""The entries that goals add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What groups add to the kernel."""
+"""The entries that groups add to the kernel."""
 
 from certree.models.common.extras import Extra
 

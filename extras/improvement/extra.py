@@ -1,4 +1,4 @@
-"""What improvement adds to the kernel: a command and a function of the API."""
+"""The entries that improvement adds to the kernel: a command and a function of the API."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What joint schedules add to the kernel."""
+"""The entries that joint schedules add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What levels add to the kernel."""
+"""The entries that levels add to the kernel."""
 
 from certree.models.common.extras import Extra
 

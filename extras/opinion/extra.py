@@ -1,4 +1,4 @@
-"""What the second opinion adds to the kernel."""
+"""The entries that the second opinion adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

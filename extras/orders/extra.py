@@ -1,4 +1,4 @@
-"""What orders of additions add to the kernel."""
+"""The entries that orders of additions add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What Pallas adds to the kernel."""
+"""The entries that Pallas adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What papers add to the kernel."""
+"""The entries that papers add to the kernel."""
 
 from certree.models.common.extras import Extra
 

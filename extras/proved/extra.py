@@ -1,4 +1,4 @@
-"""What the proved checker adds to the kernel."""
+"""The entries that the proved checker adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What reports add to the kernel."""
+"""The entries that reports add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What runtimes add to the kernel."""
+"""The entries that runtimes add to the kernel."""
 
 from certree.models.common.extras import Extra
 

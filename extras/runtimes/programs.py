@@ -109,7 +109,7 @@ def export_program(
 
 
 def require_size_applies(entry: ProgramFormat, size: object, machine: object, sizes: Sizes | None) -> None:
-    """InputError where a size, a machine or limits of sizes are given that files of a format do not have."""
+    """Raise InputError where a size, a machine or limits of sizes are given that files of a format do not have."""
     if entry.has_one_size:
         if machine is not None or sizes is not None:
             raise InputError(

@@ -28,7 +28,7 @@ class OtherVerdict(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Where its data are."""
+        """The layout of its data."""
         ...
 
     @property
@@ -153,7 +153,7 @@ def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
 
 
 def program_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     more = "\n".join(["", *order_words(report)]) + _limit_words(report) if report["valid"] else ""
     return _words(report) + more
 

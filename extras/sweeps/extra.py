@@ -1,4 +1,4 @@
-"""What sweeps add to the kernel."""
+"""The entries that sweeps add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What model checking adds to the kernel."""
+"""The entries that model checking adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -1,4 +1,4 @@
-"""What training adds to the kernel."""
+"""The entries that training adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

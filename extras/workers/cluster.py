@@ -103,7 +103,7 @@ def _idle_slots() -> "queue.SimpleQueue[Slot]":
 
 
 def _require_same_program(client: Any) -> None:
-    """InputError where a worker that is there already has no certree, or another one."""
+    """Raise InputError where a worker that is there already has no certree, or another one."""
     for address, digest in client.run(_digest_there, on_error="return").items():
         if isinstance(digest, BaseException):
             raise InputError(f"the worker {address} cannot run certree: {type(digest).__name__}: {digest}")

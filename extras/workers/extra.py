@@ -1,4 +1,4 @@
-"""What workers add to the kernel."""
+"""The entries that workers add to the kernel."""
 
 from certree.models.common.extras import Extra
 

@@ -96,7 +96,7 @@ def _carried_out(request: dict[str, Any], answers: int) -> tuple[dict[str, Any],
 
 
 def _answer(reading: int, child: int, limit: float | None) -> bytes | None:
-    """What the child writes; None where it was ended after its time. The host ends with the child where its parent is gone."""
+    """The output of the child; None where it was ended after its time. The host ends with the child where its parent is gone."""
     deadline = None if limit is None else time.monotonic() + limit
     pieces: list[bytes] = []
     while True:

@@ -48,7 +48,7 @@ class Slot:
         return Outcome(**json.loads(document), **used)
 
     def _streams(self) -> tuple[int, int]:
-        """Where requests go and answers come from."""
+        """The streams for requests and answers."""
         if self._closed:
             raise BrokenPipeError
         if self._host is None:

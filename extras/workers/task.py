@@ -63,7 +63,7 @@ def program_digest() -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: its `result`, or the `error` and its `kind` (the name of an exception, KILLED, TIMED_OUT, INTERNAL);
+    """The outcome of a task: its `result`, or the `error` and its `kind` (the name of an exception, KILLED, TIMED_OUT, INTERNAL);
     and what it took, on which computer."""
 
     result: dict[str, Any] | None = None

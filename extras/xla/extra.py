@@ -1,4 +1,4 @@
-"""What XLA adds to the kernel."""
+"""The entries that XLA adds to the kernel."""
 
 from certree.models.common.extras import Extra
 

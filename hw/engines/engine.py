@@ -57,7 +57,7 @@ class RowEngine(ABC):
         return statistics
 
     def endpoint_use(self, counters: Mapping[str, int]) -> EndpointUse | None:
-        """What the endpoints did, where there are any."""
+        """The use of the endpoints, where there are any."""
         if self._model is None or self.endpoints is None:
             return None
         return self._model.use(self.core, self.endpoints, counters)
@@ -68,7 +68,7 @@ class RowEngine(ABC):
         write_trace(path, self.rows, self.core.trace(), self.link_uses, events, force=force)
 
     def closed_form(self) -> int:
-        """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
+        """The number of cycles of a slotted run with equal clocks, at the slot length that the tables state."""
         source = self.source
         if source.schedule.has_fine_slots:
             return fine_times(source.schedule).cycles
@@ -83,7 +83,7 @@ class RowEngine(ABC):
         """The uses of lanes over time, of a traced run that has ended."""
 
     def deadlock(self) -> tuple[str, ...]:
-        """What each node waits for in a stalled run, in words; empty for a run that has ended."""
+        """The waits of each node in a stalled run, in words; empty for a run that has ended."""
         return self._waiting() if self.core.is_deadlocked else ()
 
     def _waiting(self) -> tuple[str, ...]:

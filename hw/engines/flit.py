@@ -82,7 +82,7 @@ class FlitEngine(RowEngine):
             self.core.trace_flits()
 
     def deadlock(self) -> tuple[str, ...]:
-        """What each node waits for in a stalled run, or the packet that never arrives, in words; empty for a run that has ended."""
+        """The waits of each node in a stalled run, or the packet that never arrives, in words; empty for a run that has ended."""
         if not self.core.is_deadlocked:
             return describe_lost(self.core.lost(), np.arange(self.core.lost()[0] + 1))
         names = np.arange(1 + max((entry[0] for entry in self.core.blocked()), default=0))

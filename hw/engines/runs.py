@@ -42,10 +42,10 @@ def check_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class EndpointUse:
-    """What the endpoints of a run did. `system`: who ran the collective; `order`: the system whose order of messages the run kept,
-    where it is another one's. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may include the
-    return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes; `counts`: other
-    numbers, by name; `delays`: mean cycles that transfers, sums, messages and iterations took or waited."""
+    """The use of the endpoints of a run. `system`: who ran the collective; `order`: the system whose order of messages the run
+    kept, where it is another one's. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may include
+    the return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes; `counts`:
+    other numbers, by name; `delays`: mean cycles that transfers, sums, messages and iterations took or waited."""
 
     system: str
     usable_cycles: int
@@ -57,7 +57,7 @@ class EndpointUse:
 
 @dataclass(frozen=True)
 class EndpointEvents:
-    """What the trace of a run with endpoints has of them. `at_interface`: by number of a message the cycle in which its payload was
+    """The events of endpoints in the trace of a run. `at_interface`: by number of a message the cycle in which its payload was
     at its interface; `steps`: (cycle, node, iteration, what happened) of iterations at engines."""
 
     at_interface: Mapping[int, int]
@@ -79,11 +79,11 @@ class EndpointModel(ABC):
 
     @abstractmethod
     def use(self, core: Any, endpoints: _core.Endpoints, counters: Mapping[str, int]) -> EndpointUse:
-        """What the endpoints did in a run that has ended or stalled; `counters` are those of the engine."""
+        """The use of the endpoints in a run that has ended or stalled; `counters` are those of the engine."""
 
     @abstractmethod
     def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:
-        """What the endpoints did when, in a traced run that has ended."""
+        """The events of the endpoints in a traced run that has ended."""
 
 
 @dataclass(frozen=True)

@@ -66,12 +66,12 @@ class SimulatedSchedule:
 
     @property
     def message_bytes(self) -> int:
-        """The bytes that were asked for."""
+        """The number of bytes that were asked for."""
         return self.timing.message_bytes
 
     @property
     def chunk_bytes(self) -> int:
-        """The bytes of each chunk."""
+        """The number of bytes of each chunk."""
         return self.timing.chunk_bytes
 
     @property

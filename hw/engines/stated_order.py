@@ -40,7 +40,7 @@ class StatedOrder:
         return found
 
     def _times(self) -> Int64:
-        """When each operand comes, as far as it orders those of a cell."""
+        """The time at which each operand arrives, as far as it orders those of a cell."""
         sent, schedule = self._sent, self._schedule
         if not schedule.has_fine_slots:
             return sent["step"].astype(np.int64)

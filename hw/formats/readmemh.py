@@ -85,7 +85,7 @@ def file_name(prefix: str, node: int) -> str:
 
 
 def _node_images(files: Mapping[str, bytes], endpoints: list[int]) -> dict[int, tuple[bytes, ...]]:
-    """What a bank of each node holds: the lines of its rows, of its arrivals, and of all routes."""
+    """The contents of a bank of each node: the lines of its rows, of its arrivals, and of all routes."""
     routes = files.get(ROUTES_FILE, b"")
     return {node: (files[file_name("node", node)], files[file_name("arrivals", node)], routes) for node in endpoints}
 

@@ -182,15 +182,15 @@ def _waits(manifest: Fields) -> tuple[tuple[int, ...], ...]:
 
 
 def check_layout(manifest: Fields, tables: Tables) -> None:
-    """TableFormatError where the manifest states other strides than the tables have."""
+    """Raise TableFormatError where the manifest states other strides than the tables have."""
     for name, implied in asdict(layout(tables)).items() if _is_version_2(tables) else ():
         if manifest.raw(name) != implied:
             manifest.refuse(f"{name} is {short(manifest.raw(name))}; the rows imply {implied!r}")
 
 
 def check_epochs(found: NDArray[np.int64] | None, header: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
-    """TableFormatError for an image of another epoch than the manifest states; `found`: the epochs of the images of the endpoints,
-    empty where they state none, None where the format has none. `files`: by name, for messages."""
+    """Raise TableFormatError for an image of another epoch than the manifest states; `found`: the epochs of the images of the
+    endpoints, empty where they state none, None where the format has none. `files`: by name, for messages."""
     stated = header.get("epoch")
     if found is None or (stated is None and not len(found)):
         return

@@ -48,7 +48,7 @@ def budgeted() -> Iterator[None]:
 
 
 def left() -> int:
-    """The steps that are left."""
+    """The number of steps that are left."""
     spent = _SPENT.get()
     return scaled(MOST_STEPS) - (0 if spent is None else spent[0])
 
@@ -64,12 +64,12 @@ def spend(steps: int, what: str) -> None:
 
 
 def hold(size: int, what: str) -> None:
-    """UndecidedError where an analysis would hold more bytes of memory than the budget has."""
+    """Raise UndecidedError where an analysis would hold more bytes of memory than the budget has."""
     if size > (most := scaled(MOST_MEMORY)):
         raise UndecidedError(f"undecided: {what}: takes {size:,} bytes of memory; the limit is {most:,}, which {VARIABLE} raises")
 
 
 def require_size(size: int, limit: int, where: str, what: str = "has") -> None:
-    """InputError for a file, or a part of one, of more bytes than `limit` times the factor of the environment."""
+    """Raise InputError for a file, or a part of one, of more bytes than `limit` times the factor of the environment."""
     if size > (most := scaled(limit)):
         raise InputError(f"{where} {what} more than {most:,} bytes, the limit of its kind; {VARIABLE}=4 reads 4 times as many")

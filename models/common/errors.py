@@ -61,7 +61,7 @@ class UndecidedError(CertreeError):
 
 
 def internal_error(error: Exception) -> str:
-    """What is said of a bug in certree; the error itself is raised where the environment variable CERTREE_DEBUG is set."""
+    """The message for a bug in certree; the error itself is raised where the environment variable CERTREE_DEBUG is set."""
     if os.environ.get("CERTREE_DEBUG"):
         raise error
     return f"{type(error).__name__}: {error} (this is a bug in certree; CERTREE_DEBUG=1 shows where)"

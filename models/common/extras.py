@@ -33,7 +33,7 @@ _ASKED: set[str] = set()
 
 @dataclass(frozen=True)
 class Extra:
-    """What one extra adds to the kernel.
+    """The entries that one extra adds to the kernel.
 
     `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
     that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
@@ -76,7 +76,7 @@ def object_at(place: str) -> Any:
 
 
 def provided(name: str) -> Any:
-    """What an extra provides to the kernel under a name; UnsupportedError where no extra of this installation does."""
+    """The object that an extra provides to the kernel under a name; UnsupportedError where no extra of this installation does."""
     known = places("provides")
     if name not in known:
         raise UnsupportedError(f"no extra of this installation provides {name}")

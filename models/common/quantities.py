@@ -36,7 +36,7 @@ def parse_size(text: str) -> int:
 
 
 def read_size(value: object) -> int:
-    """The bytes of a size in a document or an argument: a text as in `parse_size`, or a whole number of bytes. InputError."""
+    """The number of bytes of a size in a document or argument, a text as in `parse_size` or a whole number. InputError."""
     if isinstance(value, str):
         return parse_size(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):

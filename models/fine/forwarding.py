@@ -1,4 +1,4 @@
-"""What routers do by themselves: a lane serves messages in the order in which their heads come to it, each as early as it can.
+"""Forwarding without planned waits: a lane serves messages in the order in which their heads come, each as early as it can.
 
 Tables say when messages leave their node and not when they enter the further links of their routes. Planned waits (sentence F14 of
 docs/decisions/0009-fine-slots.md) are therefore kept just where this order gives the same times: `unkept_waits`.

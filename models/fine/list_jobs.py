@@ -1,4 +1,4 @@
-"""What the list scheduler takes, and what it gives (`certree.models.fine.list_scheduler`)."""
+"""Input and output of the list scheduler (`certree.models.fine.list_scheduler`)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,8 +54,8 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """What transfers take, ordered by `row`: a `resource`, from some cycles `after` they leave on, for `length` cycles. `source`:
-    messages of one are no danger to each other."""
+    """The resources that transfers take, ordered by `row`: a `resource`, from some cycles `after` they leave on, for `length`
+    cycles. `source`: messages of one are no danger to each other."""
 
     row: Int64
     resource: Int64
@@ -76,7 +76,7 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Reserved:
-    """What others have taken before: a `resource`, from cycle `entry` on, for `length` cycles."""
+    """Reservations made before: a `resource`, from cycle `entry` on, for `length` cycles."""
 
     resource: Int64
     entry: Int64
@@ -227,9 +227,9 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What transfers do in a stated order, by row: the number of the cell that each `reads`, and of that which it `writes`; whether
-    it `copies`, else it adds; the cycles from its firing until what it carries `lands`; the first cycle, its `release`, in which it
-    may leave. `begin`, `rows`: group i, of rows that leave together, is rows[begin[i]:begin[i + 1]]; groups are booked in turn."""
+    """The cells that transfers use in a stated order, by row: the number of the cell that each `reads` and that it `writes`;
+    whether it `copies`, else it adds; the cycles from its firing until it `lands`; the first cycle, its `release`, in which it may
+    leave. `begin`, `rows`: group i, of rows that leave together, is rows[begin[i]:begin[i + 1]]; groups are booked in turn."""
 
     reads: Int64
     writes: Int64

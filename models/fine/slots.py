@@ -81,7 +81,7 @@ class FineTimes:
 
     @cached_property
     def length(self) -> Int64:
-        """The cycles in which the message of each row passes a lane."""
+        """For each row the number of cycles in which its message passes a lane."""
         schedule = self.schedule
         if not schedule.has_sizes:
             return np.broadcast_to(np.int64(self.ser), schedule.transfers)
@@ -204,8 +204,8 @@ class FineTimes:
 
     @property
     def cycles(self) -> int:
-        """From the common start until everything has landed, of all iterations. As they have an end, the last landing can come
-        before that of iterations without end. O(rows log rows).
+        """The number of cycles from the common start until everything has landed, in all iterations. As they have an end, the last
+        landing can come before that of iterations without end. O(rows log rows).
 
         The last sum is done at the largest (ready + work of all that is not ready before) of its unit. A unit that keeps up gets at
         most a period's work in a period, so that this largest is one of the last period, which has jobs of the last iteration only.

@@ -27,7 +27,7 @@ class TimedSchedule(ABC):
         """The times of a slot; with fine slots those of its transfers in equal slots, with the slots as they are."""
 
     def cycles_in(self, slot_cycles: int) -> int:
-        """The cycles of a run in equal slots of another length. InputError for a run of more than MAX_CYCLES."""
+        """The number of cycles of a run in equal slots of another length. InputError for a run of more than MAX_CYCLES."""
         return schedule_cycles(self.schedule, in_slots(self.schedule, self.timing, slot_cycles), self.machine)
 
     @property
@@ -43,7 +43,7 @@ class TimedSchedule(ABC):
     @property
     @abstractmethod
     def cycles(self) -> int:
-        """From the common start until everything has landed, in closed form. O(rows log rows)."""
+        """The number of cycles from the common start until everything has landed, in closed form. O(rows log rows)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ def _timed(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Timed
 
 
 def round_cycles(schedule: AnySchedule, message_bytes: int, machine: Machine) -> int | None:
-    """The cycles of a round: of a fine slot as the schedule has it, else of a slot at that size, on that machine; None where rounds
-    have no length of their own. O(rows log rows)."""
+    """The number of cycles of a round: of a fine slot as the schedule has it, else of a slot at that size, on that machine; None
+    where rounds have no length of their own. O(rows log rows)."""
     if schedule.has_fine_slots:
         return schedule.slot_cycles
     try:

@@ -1,4 +1,4 @@
-"""What a consumer of schedules takes, and the chain of lowerings that leads there."""
+"""Forms of schedules that a consumer takes, and the chain of lowerings that leads to one of them."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Takes:
         return current
 
     def require(self, schedule: Schedule) -> None:
-        """UnsupportedError where the schedule has another form: of consumers that need the very transfers of its file."""
+        """Raise UnsupportedError where the schedule has another form: of consumers that need the very transfers of its file."""
         if extra := form_of(schedule) - self.parts:
             raise UnsupportedError(self._refusal(extra))
 

@@ -107,7 +107,7 @@ class Machine:
 
     @property
     def packet_granules(self) -> int:
-        """The granules of a packet, at most."""
+        """The number of granules of a packet, at most."""
         return max(1, self.packet_payload_bytes // self.flit_bytes)
 
     def heads(self, granules: _Whole) -> _Whole | int:

@@ -95,7 +95,7 @@ def _by_name(file: Opened) -> NetworkFormat | None:
 
 
 def unknown_file(path: Path | str) -> str:
-    """What is said of a file that is no network file."""
+    """The message for a file that is not a network file."""
     return f"{path}: its contents are those of no kind of network file; known: {', '.join(load_network_formats())}"
 
 

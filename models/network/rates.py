@@ -22,7 +22,7 @@ class Rates:
     scale: int
 
     def check(self, name: str, units: NDArray[np.int32], scale: int | Fraction) -> None:
-        """TopologyError where there is not one rate for each link, or units of 1/`scale` full links are more than it."""
+        """Raise TopologyError where there is not one rate for each link, or units of 1/`scale` full links are more than it."""
         if len(self.capacity) != len(units):
             raise TopologyError(f"{name}: {len(self.capacity)} exact capacities for {len(units)} links")
         if scale < 1 or self.scale < 1:
@@ -53,7 +53,7 @@ class Rates:
 
 
 def require_near(name: str, slowest: Fraction, fastest: Fraction, most: int, bandwidth: int | None) -> None:
-    """TopologyError where the fastest link, in full links, is over `most` times as fast as the slowest: no unit is for both."""
+    """Raise TopologyError where the fastest link is over `most` times as fast as the slowest: no unit is for both."""
     if fastest > most * slowest:
         low, high = (f"{float(end * (bandwidth or 10**9)) / 10**9:.6g}" for end in (slowest, fastest))
         found = f"links from {low} to {high} {unit_of(bandwidth)}"

@@ -105,8 +105,7 @@ class Schedule(ScheduleColumns):
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """Coefficient of M/B as the message grows: rounds per period, or all rounds when nothing repeats, over the chunks of the
-        message. UnsupportedError with fine slots, which are not rounds."""
+        """Coefficient of M/B: rounds per period, or all without one, per chunk of the message. UnsupportedError with fine slots."""
         if self.has_fine_slots:
             raise UnsupportedError("fine slots are not rounds: ct.verify(schedule).quality has the bandwidth time")
         return Fraction(self.period_rounds, self.message_chunks)
@@ -175,7 +174,8 @@ class Schedule(ScheduleColumns):
         return digest.hexdigest()
 
     def _fine_document(self) -> dict[str, Any]:
-        """What fine slots add to the digest: with them the transfers mean something on one machine and at one size only."""
+        """The part of the digest that fine slots add: with them the transfers mean something on one machine and at one size
+        only."""
         if self.slot_cycles is None or self.made_for is None:
             return {}
         waits = {} if self.waits is None else {"waits": [list(entry) for entry in self.waits]}

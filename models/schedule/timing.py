@@ -231,7 +231,7 @@ def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) ->
 
 
 def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, latency: Int64) -> int:
-    """When the last reduction unit falls idle: first come, first served over the arrivals of the last iterations."""
+    """The cycle in which the last reduction unit falls idle: first come, first served over the arrivals of the last iterations."""
     rows = np.flatnonzero(schedule.op == Op.REDUCE)
     if not len(rows):
         return 0

@@ -1,4 +1,4 @@
-"""What interfaces count that have no slots: steps, and cycles of a step without rows (E8, E9)."""
+"""Counts of interfaces without slots: steps, and cycles of a step without rows (E8, E9)."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ COUNTS = {  # field -> largest value allowed
 
 
 class Profile(StrEnum):
-    """What a network interface must support to execute tables (`docs/reference/tables.md`, "Profiles")."""
+    """The features that a network interface must support to execute tables (`docs/reference/tables.md`, "Profiles")."""
 
     TREES = "trees"
     BLOCKS = "blocks"

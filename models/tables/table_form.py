@@ -34,8 +34,8 @@ _SOUND: WeakSet[Tables] = WeakSet()
 
 
 def require_sound(tables: Tables) -> None:
-    """TableFormatError with the first row or arrival of wrong form: a row that commands nothing or is out of order, another address
-    or size than its chunk's, arrivals that are not the transfers, a route that leads elsewhere.
+    """Raise TableFormatError with the first row or arrival of wrong form: a row that commands nothing or is out of order, another
+    address or size than its chunk's, arrivals that are not the transfers, a route that leads elsewhere.
 
     The checker checks whether the rows execute a valid and contention-free collective. Tables do not change, so each is checked
     once. O(rows log rows + hops of all routes).
@@ -51,7 +51,7 @@ def require_sound(tables: Tables) -> None:
 
 
 def require_rows(tables: Tables) -> None:
-    """TableFormatError with the first row that commands nothing, or has another address or size than its chunk's. O(rows)."""
+    """Raise TableFormatError with the first row that commands nothing, or has another address or size than its chunk's. O(rows)."""
     _refuse(row_faults(tables))
     _refuse(size_faults(tables))
 
@@ -197,7 +197,7 @@ def arrival_faults(tables: Tables) -> Iterator[Fault]:
 
 
 def _require_expected(tables: Tables) -> None:
-    """TableFormatError with the first row that names an arrival which its node does not expect."""
+    """Raise TableFormatError with the first row that names an arrival which its node does not expect."""
     rows, keys = tables.awaited()
     lost = np.flatnonzero(~np.isin(keys, tables.arrival_keys()))
     if len(lost):
@@ -218,7 +218,7 @@ def _arrival_text(tables: Tables, key: int) -> tuple[int, str]:
 
 
 def _require_routes(tables: Tables) -> None:
-    """TableFormatError with the first route that is not a chain of links, or the first row whose route leads elsewhere."""
+    """Raise TableFormatError with the first route that is not a chain of links, or the first row whose route leads elsewhere."""
     topology = tables.topology
     for number, route in enumerate(tables.routes):
         if not route or not all(0 <= link < len(topology.src) for link in route):

@@ -38,7 +38,7 @@ def message_chunks(tables: Tables) -> int:
 
 
 def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
-    """The chunks that the message of one iteration is cut into, where that many endpoints take part, with that many chunks."""
+    """The number of chunks that the message of one iteration is cut into, for that many members and chunks."""
     if collective.demand is not None:
         return collective.demand.granules
     if not collective.has_targets:

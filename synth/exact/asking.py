@@ -1,4 +1,4 @@
-"""What a frontier search asks a solver, the answer, and where answers come from.
+"""Questions of a frontier search to a solver, their answers, and where answers come from.
 
 An answer depends on the ask alone, so that any process can give it and the search gives the same result: `Here` solves at once;
 `Guess` has the answers that are known, and takes the others to be refutations, so that a search names what it will ask next.
@@ -57,7 +57,7 @@ class Answer:
 
 
 class Asker(Protocol):
-    """Where answers come from."""
+    """A source of answers."""
 
     @property
     def expired(self) -> bool:
@@ -69,7 +69,7 @@ class Asker(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """Answers of this process, within the deadline of the monitor."""
+    """Answers to questions of a search, computed in this process before the deadline of the monitor."""
 
     question: Question
     monitor: Monitor

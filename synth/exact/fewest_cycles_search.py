@@ -25,8 +25,8 @@ CONFLICTS = 100_000  # for one question, at effort 1
 
 @dataclass
 class FewestCycles:
-    """Result of a search: `better`, a faster schedule; `claim` and `better_claim`, those of certificates, where no run is faster;
-    `least`, cycles that every run takes, as far as refuted; `tried`, what was done, in words."""
+    """Result of a search. `better`: a faster schedule. `claim`, `better_claim`: claims of certificates that no run is faster, of
+    the given and of the better schedule. `least`: cycles that every run is proved to take. `tried`: a line for each attempt."""
 
     better: Schedule | None = None
     claim: Document | None = None

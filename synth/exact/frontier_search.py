@@ -112,7 +112,7 @@ class FrontierSearch:
         self._refuter.forget_prices()
 
     def _require_memory(self, memory: int | None) -> None:
-        """UnsupportedError for a limit of memory below the data that start or end at an endpoint."""
+        """Raise UnsupportedError for a limit of memory below the data that start or end at an endpoint."""
         for node in self.question.topology.endpoints.tolist():
             starts = sum(demand.source == node for demand in self.question.demands)
             ends = sum(node in demand.targets for demand in self.question.demands)
@@ -122,7 +122,7 @@ class FrontierSearch:
                 )
 
     def _require_scratch(self) -> None:
-        """UnsupportedError where endpoints may not forward chunks and some chunk has no other route; one buffer is always
+        """Raise UnsupportedError where endpoints may not forward chunks and some chunk has no other route; one buffer is always
         enough."""
         question = self.question
         for demand in question.demands if question.scratch == 0 else ():
@@ -199,8 +199,8 @@ class FrontierSearch:
         return next((known for known in sorted(self._refuted) if self.question.at(known).implies(point)), None)
 
     def _decide(self, point: Point) -> bool:
-        """Look for a schedule that a group of symmetries maps to itself, then for any schedule and for an infeasibility proof;
-        whether there is a schedule. The candidate stays open unless the checker accepts the proof."""
+        """Whether there is a schedule. Looks for one that a group of symmetries maps to itself, then for any one and for a proof
+        that there is none. The candidate stays open unless the checker accepts the proof."""
         for group in self._here.groups_for(point):
             if self._ask(point, SYMMETRIC_CONFLICTS, group).status is Status.FEASIBLE:
                 return True

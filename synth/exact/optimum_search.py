@@ -30,7 +30,7 @@ QUICK_CONFLICTS, QUICK_SIZE = 5_000, 20_000
 @dataclass
 class Optimum:
     """Result of a search: `better`, a schedule whose point dominates that of the question; the `claim` of a certificate, where
-    every rival is refuted; else `tried`, what was done, in words."""
+    every rival is refuted; else `tried`, a line for each attempt."""
 
     question: Question
     better: Schedule | None = None

@@ -55,7 +55,7 @@ class Refuter:
 
     @property
     def rate_bound(self) -> Fraction:
-        """The rounds per chunk (of C) that the bandwidth bound demands."""
+        """The number of rounds per chunk (of C) that the bandwidth bound demands."""
         return self.bandwidth[0] * self.question.at((1, 1, 1)).message_chunks
 
     def easy_proof(self, point: Point) -> Document | None:

@@ -21,7 +21,7 @@ NEVER = 1 << 60  # cycles
 
 
 def rows_of(program: Program) -> Rows:
-    """All rows of a program."""
+    """The rows of a program."""
     topology = program.topology
     return Rows(
         src=program.src,

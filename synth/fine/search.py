@@ -157,7 +157,7 @@ class Trial:
         return Turns(cycle, np.where(local, 0, cycle))
 
     def booked(self, turns: Turns) -> Booked:
-        """All rows, with the turns of their blocks."""
+        """The rows booked with the turns of their blocks."""
         return self.whole.run(self.costs, turns.of_rows(self.block))
 
     @cached_property
@@ -246,7 +246,7 @@ def searched(
 
 
 def _of_all(trial: Trial, rank: tuple[int, int], turns: Turns) -> Booked | None:
-    """All rows with some turns; None where they end later than one of each block does, or meet, which some turns cause."""
+    """All rows booked with these turns; None where two messages meet, or they end later than one row of each block alone."""
     try:
         booked = trial.booked(turns)
     except UnsupportedError:

@@ -40,7 +40,7 @@ class Paths:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """What the bound on an all-to-all says about its paths: the `length` of each joined pair, along which good paths are short, and
+    """A guide for paths from the bound on an all-to-all: the `length` of each joined pair, along which good paths are short, and
     the rounds per block that no paths can do without (`value`, as a coefficient of M/B, for `endpoints` of them)."""
 
     length: Int64
@@ -49,7 +49,7 @@ class Guide:
 
     @classmethod
     def of(cls, topology: Topology, collective: Collective) -> "Guide":
-        """From lengths by multiplicative weights (`synth.bounds.weights`)."""
+        """The guide from lengths by multiplicative weights (`synth.bounds.weights`)."""
         instance = Instance(topology, collective)
         found = best_rounded(instance, weighted_lengths(instance))
         of_pair = np.zeros(len(topology.pair_src), np.int64)
@@ -58,7 +58,7 @@ class Guide:
 
     @property
     def weight(self) -> Int64:
-        """What the router lets each joined pair cost: LENGTH on average."""
+        """The cost of each joined pair for the router: LENGTH on average."""
         return EMPTY + self.length * LENGTH * len(self.length) // max(1, int(self.length.sum()))
 
     def period(self, copies: int) -> int:

@@ -146,7 +146,7 @@ class _Program(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the provenance says."""
+        """The label of the schedule in its provenance."""
         patience = ", patient" if self.is_patient else ""
         return f"{self.pieces} piece(s) of the largest block, {self.paths} paths, {self.transport}{patience}"
 

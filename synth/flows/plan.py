@@ -63,7 +63,7 @@ def _of_one_root(request: Request, copies: int | None) -> Iterator[FlowPlan]:
 
 
 def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterator[FlowPlan]:
-    """From one node; with other seeds where that takes more rounds than the bound."""
+    """Plans translated from one node; with other seeds where that takes more rounds than the bound."""
     sweeps = _sweeps(request)
     guide = Guide.of(request.topology, request.collective) if cayley.nodes <= FEW_NODES else None
     for count in [copies] if copies else COPIES:
@@ -78,7 +78,7 @@ def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterato
 
 
 def _of_all_pairs(request: Request, copies: int | None) -> Iterator[FlowPlan]:
-    """UnsupportedError where there are too many."""
+    """Raise UnsupportedError where there are too many."""
     topology, collective = request.topology, request.collective
     endpoints = len(request.members)
     blocks, most = endpoints * (endpoints - 1), MOST_ROUTED if copies else MOST_BLOCKS

@@ -89,7 +89,7 @@ def _groups(topology: Topology) -> tuple[Int64, Int64]:
 
 
 class _Table:
-    """What is left of each class of joined pairs in each slot, and which transfers are where; the last class stands for none."""
+    """The free capacity of each class of joined pairs in each slot, and the transfers in it; the last class stands for none."""
 
     def __init__(self, topology: Topology, moves: Moves, kind: Int32, capacity: Int64, period: int) -> None:
         self.period, self.waiting = period, deque[int]()

@@ -61,7 +61,7 @@ def shallow_branchings(topology: Topology, root: int, count: int, hop: Int64, se
 
 
 class _Growing:
-    """What is left of the links, and a flow network in which a source feeds each branching, and a branching each of its nodes."""
+    """The free capacity of links, and a flow network in which a source feeds each branching, and this each of its nodes."""
 
     def __init__(self, topology: Topology, tail: Int64, head: Int64, count: int) -> None:
         nodes = len(topology.kind)

@@ -157,7 +157,7 @@ def _parents(topology: Topology, neighbours: dict[int, list[int]], roots: tuple[
 
 
 def _require_tree(tree: SwitchTree, neighbours: dict[int, list[int]]) -> None:
-    """UnsupportedError for a cable between nodes of the tree that is not part of it."""
+    """Raise UnsupportedError for a cable between nodes of the tree that is not part of it."""
     cables = {frozenset((switch, child)) for switch, below in tree.children.items() for child in below}
     cables.add(frozenset(tree.children.get(CROSSING, ())))
     kept = {node for cable in cables for node in cable}

@@ -129,7 +129,7 @@ def _left_out(considered: Mapping[str, str], starts: tuple[str, ...] = (INVALID,
 
 
 def outcome_words(cycles: int, *, waits: bool) -> str:
-    """What is said of a candidate. Those that wait for credits (`waits_for_credits`) come last, since they take longer."""
+    """The cycles of a candidate, in words. Those that wait for credits (`waits_for_credits`) come last, since they take longer."""
     return f"{cycles} cycles" + ", and waiting for credits" * waits
 
 

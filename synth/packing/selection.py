@@ -73,7 +73,7 @@ class Trees:
 class Candidate:
     """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles.
 
-    Where links differ in latency, the cycles are counted with the slowest, and `floor` is only that: a reason to look elsewhere.
+    Where links differ in latency, cycles are counted with the slowest link; `floor` is then an estimate, not a bound.
     """
 
     trees: Trees

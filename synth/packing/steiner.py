@@ -120,8 +120,8 @@ class ReducingNetwork:
         return low
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
-        """`trees` Steiner trees, each edge in at most capacity · `period` of them, rooted at their centres; None when none were
-        found, which proves nothing.
+        """`trees` Steiner trees, rooted at their centres; None when none were found, which proves nothing. An edge is in at most
+        as many trees as its capacity times `period`.
 
         At most TURNS times `trees` searches of O(endpoints · links · log links), each; `moves` changes nothing.
         """

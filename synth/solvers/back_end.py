@@ -35,7 +35,7 @@ class BackEnd(ABC):
 
     @classmethod
     def accepts(cls, formula: Formula) -> None:
-        """UnsupportedError for a formula that is too large for it."""
+        """Raise UnsupportedError for a formula that is too large for it."""
         if len(formula.clauses) > cls.most_clauses:
             raise UnsupportedError(f"the formula has {len(formula.clauses)} clauses; at most {cls.most_clauses} with this solver")
 
@@ -60,7 +60,7 @@ def back_end(name: str) -> type[BackEnd]:
 
 
 def solver_names() -> tuple[str, ...]:
-    """All back ends, `auto` first."""
+    """The names of all back ends, `auto` first."""
     import_folder("certree.synth.solvers")
     return (AUTO, *BACK_ENDS)
 

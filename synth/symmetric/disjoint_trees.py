@@ -27,7 +27,7 @@ class DisjointTrees:
 
     @property
     def most_hops(self) -> int:
-        """The hops of the farthest node of any tree."""
+        """The number of hops of the farthest node of any tree."""
         return int(self.depth.max())
 
 

@@ -61,7 +61,7 @@ class Quotient:
 
     @cached_property
     def rounds(self) -> Fraction:
-        """The rounds of one iteration, as far as links decide: the transfers on the fullest one over its capacity."""
+        """The number of rounds of one iteration, as far as links decide: the transfers on the fullest one over its capacity."""
         uses = np.bincount(self._routes[1], minlength=len(self.boxes.orbit))
         busy = np.flatnonzero(uses)
         if (self.boxes.capacity[busy] == 0).any():

@@ -39,13 +39,14 @@ MAX_PATHS, SHORT_PERIOD = 1 << 20, 17  # with switches: trees x paths, and the p
 PEERS = {"torus:8x8 all-gather": 59.0, "mesh:8x8 all-gather": 25.0}  # CPU seconds of ForestColl
 INTRODUCTION = f"""# Packing at scale
 
-`python tests/bench/packing.py --markdown` writes this page, here from one run. K trees in L rounds at the highest rate that
-the bound allows, shortened by random exchanges, in slots of delay {DELAY}; every schedule is verified, and the witness of its bound
-is re-checked: the gap is that of the rate K/L. `chain` is the most transfers that follow each other, `slots` what one iteration
-takes, `periods` that over L. CPU seconds are of a machine that others used, too; `packing` has the strength or cut in it. Memory
-is the peak of a process that does nothing else. Where the highest rate of a network with switches asks for too many paths, a
-period of {SHORT_PERIOD} rounds stands for it. Links and nodes that are missing are drawn with the seed in the name, such that all
-that is left hangs together; of an Erdős–Rényi graph it is what hangs together with its first node.
+`python tests/bench/packing.py --markdown` writes this page; the numbers are of one run. Each row packs K trees in L rounds at the
+highest rate that the bound allows, shortens them by random exchanges, and puts them into slots of delay {DELAY}; every schedule is
+verified, and the witness of its bound is re-checked: the gap is that of the rate K/L. `chain` is the longest chain of transfers
+that wait for each other, `slots` the slots of one iteration, `periods` these slots divided by L. CPU seconds are of a machine that
+others used, too; those of `packing` include the computation of the strength or cut. `MB` is the peak memory of a process that does
+nothing else. Where the highest rate of a network with switches asks for too many paths, a period of {SHORT_PERIOD} rounds stands
+for it. Missing links and nodes are drawn with the seed in the name, so that the rest stays connected. Of an Erdős–Rényi graph the
+row has the component of its first node.
 
 ForestColl (public code, 2-core machine) packs torus 8x8 in 59 s and mesh 8x8 in 25 s as all-gathers; a rate alone for torus 16x16
 takes it 22 s.

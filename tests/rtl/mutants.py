@@ -31,7 +31,7 @@ from tests.rtl.model import build_model
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, run_bench, verilator
 
-STEPPED, OPENED = "## Tables without slots", "## What opens the next tables"
+STEPPED, OPENED = "## Tables without slots", "## Opening of the next tables"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
 SEED, RTL, COUNTER, TABLES, STEPS = 20, 33, 25, 28, 25  # edits of the interface, its timestep counter, tables, tables in steps
 SURVIVES = "survives"
@@ -296,11 +296,11 @@ def _told(*entry: object) -> tuple[object, ...]:
 _HEAD = """# Edits of the RTL and of its tables
 
 Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
-that it executes, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
-(events, cycles, data), also of new tables that take over. The timestep counter of tables without slots, and such tables, have edits
-of their own. Of these the checker finds what shows in none of the runs: a row whose step is one later. The last edits are made by
-hand (`tests/rtl/edits/planted.py`): of what opens the next tables, and of what only a third image shows.
-`python -m tests.rtl.mutants` makes this page.
+that it executes. The last column says which check catches the edit: a proof by induction, an assertion in simulation, or the
+comparison with the simulator (events, cycles, data), also of new tables that take over. The timestep counter of tables without
+slots, and such tables, have edits of their own. One of these changes no run, a row whose step is one later; the checker finds it.
+The edits of the last section are made by hand (`tests/rtl/edits/planted.py`): they change how the next tables open, and some of
+them show only with a third image. `python -m tests.rtl.mutants` makes this page.
 """
 
 

@@ -23,7 +23,7 @@ _RUN = re.compile(r"([\d]+) events, ([\d]+) differences; ([\d]+) cycles; ([\d]+)
 _HEAD = """# Co-simulation of the interface
 
 The [reference network interface](../how-to/hardware.md) against the C++ simulator of slotted runs, event by event and cycle by
-cycle: rows fired, first and last flit of each message, arrivals counted, sums written, each node done; then the data in all
+cycle: rows fired, first and last flit of each message, arrivals counted, sums written, the end of each node; then the data in all
 memories. Each case is run twice, the second time with every second interface 7 cycles late, against a golden trace of clocks with
 that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) runs all
 cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
@@ -35,27 +35,27 @@ on the day in its last column.
 """
 _LOCKSTEP = """## A timestep counter
 
-Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator.
-Each case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every
-second clock slower by an eighth (*slow*). *Steps apart* says how far the counters of two nodes, of which one sends to the other,
-were apart in these runs at most, as far as the rows that had fired tell: a counter shows no less than the step of its last row,
-and no more than that of its next one. After *of* comes the bound, which holds at any timing while both have rows to fire; `certree
-model-check schedule FILE --run paced` prints it for all pairs between which a message can travel, which may be more. No number is
-stated where no two such nodes have rows, for messages of several sizes, and for fine slots, since the bound numbers their rows
-otherwise than counters do.
+Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator. Each
+case is run three times: with equal clocks, with every second interface 7 cycles late, and with some interfaces 40 cycles late and
+every second clock slower by an eighth (*slow*). *Steps apart* says how far the counters of two nodes, of which one sends to the
+other, were apart in these runs at most, as far as the rows that had fired tell: a counter shows no less than the step of its last
+row, and no more than that of its next one. After *of* comes the bound, which holds at any timing while both have rows to fire;
+`certree model-check schedule FILE --run paced` prints it for all pairs between which a message can travel, which may be more. No
+number is stated where no two such nodes have rows, for messages of several sizes, and for fine slots, since there the bound and the
+counters number rows in different ways.
 
 `CONTRACT.md` of the folder states that bound. From the same chains of waits comes the size of the staging area: where the reduction
 unit is slower than a lane, it holds all chunks of the lane that can have been sent and not be added, at any timing. In the case
 `many-sums` these are 8 of the 32 that a lane brings in the run. There are cells and counters of arrivals for all iterations; the
 queue of a lane depends on the machine and on the rows of its own node.
 """
-_BANKS = """## New tables take over
+_BANKS = """## Take-over by new tables
 
-Tables, then others that are loaded while the first ones run and open at the boundary ([Banks](../reference/tables.md#banks)), with
-a new message; then a third image, in the bank of the first, with other trees or paths. All have three iterations, but those of
-`mesh-2x2-then-broadcast` 3, 2 and 4, and those of `fattree-2x2-blocks-then-others` two. The C++ driver compares with what
-`certree simulate OLD --then NEW` computes. In lockstep there is no boundary: interfaces take over when they are done, the driver
-starts them again when all have, and compares with a paced run of each of the tables.
+Each run has three images. The second is loaded while the first runs, and opens at the boundary
+([Banks](../reference/tables.md#banks)) with a new message. The third is loaded into the bank of the first, with other trees or
+paths. Each image has three iterations, except in `mesh-2x2-then-broadcast` (3, 2 and 4) and `fattree-2x2-blocks-then-others` (two
+each). The C++ driver compares with what `certree simulate OLD --then NEW` computes. In lockstep there is no boundary: interfaces
+take over when they are done, the driver starts them again when all have, and compares with a paced run of each of the tables.
 """
 _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",

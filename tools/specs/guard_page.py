@@ -29,7 +29,7 @@ _SECTION = re.compile(r"^## (\w+)\n", re.MULTILINE)
 
 
 def page_path() -> Path:
-    """Where the page is."""
+    """The path of the page."""
     return specs_folder() / "EDITS.md"
 
 

@@ -51,7 +51,7 @@ class Edit:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What names the edit in `specs/edits.toml`."""
+        """The key of the edit in `specs/edits.toml`."""
         return (self.module, self.definition, self.before, self.after)
 
 

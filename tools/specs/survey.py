@@ -95,7 +95,7 @@ _IN_PLACE = {"CheckNIPaced": "NextAlone"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an edit: the property that failed and the model where it did; NO_VALUE or ENDLESS; or nothing, twice empty."""
+    """The outcome of an edit: the property that failed and the model where it did; NO_VALUE or ENDLESS; or nothing, twice empty."""
 
     edit: Edit
     found: str
@@ -107,7 +107,7 @@ class Outcome:
         return self.found not in ("", NO_VALUE, ENDLESS)
 
     def then(self, found: str, model: str) -> "Outcome":
-        """What became of the edit, now that another model has been asked: a property counts more than the first other answer."""
+        """The outcome of the edit, now that another model has been asked: a property counts more than the first other answer."""
         new = Outcome(self.edit, found, model)
         return new if new.by_property or not self.found else self
 
@@ -144,7 +144,7 @@ def wrong_models_of(module: str) -> list[Model]:
 def survey(
     module: str, most: int | None = None, report: Callable[[str], None] | None = None, *, guards: bool = False
 ) -> Iterator[Outcome]:
-    """What becomes of the edits of a module, at most `most` of each definition (by default two, one in the parts of `NILockstep`).
+    """The outcomes of the edits of a module, at most `most` of each definition (by default two, one in the parts of `NILockstep`).
 
     `guards`: of all edits of `guard_edits`, instead. Takes minutes."""
     tell = report or (lambda text: None)
@@ -293,7 +293,7 @@ class Count:
 
 
 def counted(module: str, outcomes: Iterable[Outcome]) -> Count:
-    """What became of a module's edits, in numbers."""
+    """The outcomes of a module's edits, in numbers."""
     told = list(outcomes)
     lost = [outcome.edit for outcome in told if not outcome.found]
     known = [known_survivors().get(edit.key) for edit in lost]

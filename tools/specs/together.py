@@ -130,7 +130,7 @@ def _inline(body: str) -> bool:
 
 
 def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> dict[int, str]:
-    """What finds each edit, by number: a property, NO_VALUE, or ENDLESS; edits that nothing finds are left out.
+    """The property that finds each edit, by number: its name, NO_VALUE, or ENDLESS; edits that nothing finds are left out.
 
     Number 0 is no edit. Raises AssertionError where the module without an edit is found at fault.
     """
@@ -147,7 +147,7 @@ def passes_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> 
 
 
 def _kills(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> dict[int, str]:
-    """What finds each edit, and the module without an edit, number 0."""
+    """The property that finds each edit, and the module without an edit, number 0."""
     found: dict[int, str] = {}
     unasked: dict[str, set[int]] = {}
     left = dict(edits)
@@ -272,7 +272,7 @@ def kills_of_runs(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> di
 
 
 def kill_alone(asked: Asked, module: Module, edit: Edit) -> str:
-    """What finds an edit of a definition that must be a constant; nothing, as an empty text."""
+    """The property that finds an edit of a definition that must be a constant; nothing, as an empty text."""
     told = asked.model.configuration
     invariants = list(told.invariants)
     lines = [f'Within == TLCGet("distinct") <= {STATES_TIMES * asked.model.expected.total_states + STATES_MORE}']

@@ -69,10 +69,10 @@ scatter, AA all-to-all; root 0. Messages of 1 GiB, machine `multitree` with the 
 | `=` | the bandwidth time is equal to the best bound found, which was re-checked |
 | 5.0 % | it is that far above |
 | – | no schedule: all methods refuse, or take more than {SECONDS} CPU seconds each |
-| † | routes may deadlock on that machine, or this was not found out within the same seconds |
+| † | routes may deadlock on that machine, or certree did not decide this within the same seconds |
 
-Methods: `symmetric`, `boxes` with `rate=optimal`, `packing` with it and without; for the last three collectives `flows`. Written by
-`python -m tools.tables.deployed FILE`, in parts when networks are named after the file.
+Methods: `symmetric`, `boxes` with `rate=optimal`, `packing` with and without `rate=optimal`; for the last three collectives
+`flows`. `python -m tools.tables.deployed FILE [NETWORK]...` writes this page; with names of networks it measures those only.
 """
 COLUMNS = f"| network | | {' | '.join(SHORT.values())} |"
 DETAILS = "| network | collective | method | bandwidth time | bound, or why there is none |"
@@ -80,8 +80,8 @@ DETAILS = "| network | collective | method | bandwidth time | bound, or why ther
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a method made: the bandwidth time and the bound, None where it made nothing; `free`: routes free of deadlock, None where
-    that is not known; `reason`: why there is nothing."""
+    """The result of a method: the bandwidth time and the bound, None where it made nothing; `free`: routes free of deadlock, None
+    where that is not known; `reason`: why there is nothing."""
 
     method: str
     time: Fraction | None = None
@@ -141,7 +141,7 @@ def _in_process(spec: str, kind: CollectiveKind, method: str, options: dict[str,
 
 
 def attempt(spec: str, kind: CollectiveKind, method: str, options: dict[str, str]) -> Iterator[dict[str, object]]:
-    """What one method makes of one collective: first the times, then whether routes are free of deadlock; or why not."""
+    """The results of one method for one collective: first the times, then whether routes are free of deadlock; or why not."""
     topology = parse_topology(spec)
     collective = parse_collective(kind, 0 if kind in WITH_ONE_ROOT else None)
     machine = with_speeds_of(topology, load_machine("multitree"))

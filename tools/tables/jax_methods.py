@@ -1,4 +1,5 @@
-"""What modules for JAX become for a long message: every method that makes an all-reduce of 1 GiB on `torus:8x8`, on 64 devices.
+"""Sizes of modules for JAX and of their programs for a long message: every method that makes an all-reduce of 1 GiB on `torus:8x8`,
+on 64 devices.
 
 Lines of docs/benchmarks/jax.md, which `python -m tools.tables.jax_devices` writes. Each method has a process of its own.
 """
@@ -29,7 +30,7 @@ MOST_BYTES, MOST_SECONDS = 2_000_000, 60
 
 @dataclass(frozen=True)
 class Module:
-    """What one iteration of a module has, and what the module becomes."""
+    """The size of one iteration of a module, and of the program that the module becomes."""
 
     iterations: int
     steps: int

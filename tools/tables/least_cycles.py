@@ -17,13 +17,16 @@ GRANULES = range(1, 9)
 MACHINE = load_machine("multitree")
 HEAD = """# The fewest cycles of small all-reduces
 
-All-reduces of 1 to 8 granules of 16 bytes on machine `multitree`, in fine slots, with the machine's reduction units. *Fewest*: the
-cycles that every schedule with fine slots and equal chunks takes, by refutations that `certree verify` checks without a solver
-([frontiers](../explanation/frontiers.md#in-cycles)). *Made*: the cycles of method `one-shot`, or of a faster schedule if one is
-known. *Refuted*: (chunks, granules) of which one cycle less is refuted, with at least as many of each. Written by `python -m
-tools.tables.least_cycles`.
+All-reduces of 1 to 8 granules of 16 bytes on machine `multitree`, in fine slots, with the reduction units of that machine.
 
-| network | granules | time bound | fewest | made | the bound is too low by | the schedule is too slow by | refuted |
+  - *Time bound*, *fewest* and *made* are cycles. *Fewest*: every schedule with fine slots and equal chunks takes at least as many,
+  by refutations that `certree verify` checks without a solver ([frontiers](../explanation/frontiers.md#in-cycles)). *Made*: those
+  of method `one-shot`, or of a faster schedule if one is known. - *Refuted* lists pairs (chunks, granules). For each pair a proof
+  shows that no schedule with at least this number of chunks and of granules takes fewer cycles than *fewest*.
+
+`python -m tools.tables.least_cycles` writes this page.
+
+| network | granules | time bound | fewest | made | fewest − bound | made − fewest | refuted |
 |---|---|---|---|---|---|---|---|
 """
 

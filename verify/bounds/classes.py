@@ -87,7 +87,7 @@ def is_shared(of: "Instance | AnySchedule") -> bool:
 
 
 def shares_term(instance: "Instance") -> str:
-    """What an instance says of the shares of its endpoints: equal or stated ones; any where its collective leaves no choice."""
+    """The term for the shares of the endpoints of an instance: equal or stated ones; any where its collective leaves no choice."""
     if not is_shared(instance):
         return ANY_SHARES
     return EQUAL_SHARES if instance.shares_are_equal else STATED_SHARES

@@ -121,7 +121,7 @@ class Instance:
 
     @property
     def noun(self) -> str:
-        """What messages call an endpoint that takes part."""
+        """The noun of messages for an endpoint that takes part."""
         return "an endpoint" if self.collective.members is None else "a member"
 
     @property

@@ -170,7 +170,7 @@ def load_time_witnesses() -> Registry[Callable[[TimeInstance, Mapping[str, Any]]
 
 
 def check_time_bound(of: TimeInstance, bound: Any) -> int:
-    """The cycles of a time bound, once its witness proves exactly that number; WitnessError with the rules of `check_bound`."""
+    """The number of cycles of a time bound, if its witness proves exactly it; WitnessError with the rules of `check_bound`."""
     fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS, optional=[CLASS]), load_time_witnesses()
     kind, value = fields.text("kind", known=kinds), fields.text("value")
     fields.choice("quantity", (TIME,))

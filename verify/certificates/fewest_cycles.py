@@ -34,9 +34,9 @@ _LINES = ("formula", "sha256", "lines")
 
 
 def granules_of(schedule: Schedule) -> int:
-    """The granules of the message. UnsupportedError for schedules that the claim does not cover: those without fine slots, of
-    networks whose rates are rounded, of other collectives, of members or unequal chunks, and of messages of more than MAX_GRANULES
-    granules."""
+    """The number of granules of the message. UnsupportedError for schedules that the claim does not cover: those without fine
+    slots, of networks whose rates are rounded, of other collectives, of members or unequal chunks, and of messages of more than
+    MAX_GRANULES granules."""
     CLAIMED.require(schedule)
     if not schedule.has_fine_slots or schedule.made_for is None:
         raise UnsupportedError("the fewest cycles are claimed for schedules with fine slots")
@@ -75,7 +75,7 @@ def uncovered(granules: int, refuted: Iterable[tuple[int, int]]) -> list[int]:
     Subject.PROOFS,
 )
 def check_cycles(schedule: AnySchedule, claim: Any) -> int:
-    """The cycles that are proved to be the fewest; otherwise ProofError with the broken rule."""
+    """The number of cycles that are proved to be the fewest; otherwise ProofError with the broken rule."""
     fields = Fields(claim, "fewest_cycles", malformed).only("cycles", "refuted")
     try:
         if not isinstance(schedule, Schedule):

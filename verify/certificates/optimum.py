@@ -27,7 +27,7 @@ CLAIMED = takes("exact optimum", "virtual_channel")
 
 
 def require_delay_1(schedule: Schedule) -> None:
-    """UnsupportedError where steps are not those of the machine of `exact.question`."""
+    """Raise UnsupportedError where steps are not those of the machine of `exact.question`."""
     if schedule.delay != 1 or schedule.period is not None:
         steps = "steps that overlap (period)" if schedule.delay == 1 else f"delay {schedule.delay}"
         raise UnsupportedError(f"exact optimum: the machine has delay 1 and one step after the other; the schedule has {steps}")

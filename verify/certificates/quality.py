@@ -29,8 +29,8 @@ def sustained_time(schedule: AnySchedule) -> Fraction:
 
 
 def _fine_time(schedule: Schedule) -> Fraction:
-    """With fine slots: the cycles of a period, or of a run that does not repeat, over those that the payload of an iteration takes
-    on a unit link."""
+    """The bandwidth time with fine slots: the cycles of a period, or of a run that does not repeat, over those that the payload of
+    an iteration takes on a unit link."""
     times = fine_times(schedule)
     cycles = times.period or int(times.landing.max(initial=1))
     flits = schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes)

@@ -109,7 +109,7 @@ class Freedom(Shown):
         return None if enough >= MOST_FLITS else enough
 
     def repairs(self) -> tuple[str, ...]:
-        """What would make the routes free; nothing where they are."""
+        """Repairs that would make the routes free; none where they are."""
         if self.free:
             return ()
         enough, has = self.virtual_channels, self.machine.vc_count
@@ -161,7 +161,7 @@ class Freedom(Shown):
         }
 
     def fault(self) -> str | None:
-        """What is wrong with the numbering, by the small checker; None for a proof."""
+        """The fault of the numbering, by the small checker; None for a proof."""
         numbers = {
             (channel.source, channel.destination, vc): number
             for channel, number in self.numbering or ()

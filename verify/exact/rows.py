@@ -1,4 +1,4 @@
-"""From chosen transfers (chunk, arc, step) to the columns of a schedule."""
+"""The columns of a schedule for chosen transfers (chunk, arc, step)."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence

@@ -67,7 +67,7 @@ class RunQuestion:
 
     @cached_property
     def sums(self) -> range:
-        """All sums; the last one is of everything."""
+        """The sums that can occur; the last one is of everything."""
         return range(1, 1 << len(self.own))
 
     @cached_property
@@ -97,7 +97,7 @@ class RunQuestion:
 
 
 class Windows:
-    """When sums can be at endpoints: `came`, `added` and `has`, the earliest cycles, and `latest`, the latest that is of use."""
+    """Cycles of sums at endpoints: the earliest in which one `came`, is `added`, or either (`has`); the `latest` that helps."""
 
     def __init__(self, question: RunQuestion) -> None:
         self.question, self.costs = question, question.costs
@@ -135,7 +135,7 @@ class Windows:
         return range(self.has[route.src, some], self.latest[route.dst, some] - route.flight + 1)
 
     def cycles(self, first: Mapping[Place, int], place: Place) -> range:
-        """From the first cycle to the latest of use."""
+        """The cycles from the first one to the last in which the sum still helps."""
         return range(first.get(place, NEVER), self.latest[place] + 1)
 
     def _events(self) -> Iterator[tuple[dict[Place, int], Place, int]]:
@@ -164,7 +164,7 @@ class Windows:
                     yield (node, there), found[-1]
 
     def _later(self, place: Place, cycle: int) -> bool:
-        """Note a later cycle in which something is of use, if it can be there by then; whether it is later."""
+        """Whether a cycle is later than the last one in which a sum helped, and possible; it is then noted."""
         if cycle <= self.latest[place] or cycle < self.has[place]:
             return False
         self.latest[place] = cycle

@@ -101,7 +101,7 @@ def check_proof(formula: Formula, text: str) -> int:
 )
 @rule("proof-open", "all lines are correct, but without contradiction", 'certificate.fewest_steps.proof.lines = ""', Subject.PROOFS)
 def raise_for(result: int, line: int) -> None:
-    """ProofError unless the result of a checker is 0, refuted."""
+    """Raise ProofError unless the result of a checker is 0, refuted."""
     if result == 1:
         raise ProofError("proof-step", f"proof line {line + 1}: the clause does not follow by unit propagation")
     if result == 2:

@@ -54,7 +54,7 @@ class SlotNetwork:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """All slots."""
+        """The numbers of all slots."""
         return tuple(place for places in self._places.values() for place in places[1:])
 
     @property

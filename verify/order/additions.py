@@ -143,7 +143,7 @@ def _landing(plan: Schedule, leaving: Int64) -> tuple[Int64, Int64, Int64]:
 
 
 def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, int]:
-    """What `add_up` says of the transfers of a plan."""
+    """The result of `add_up` for the transfers of a plan."""
     leaving = _leaving(plan)
     lands, comes, landing = _landing(plan, leaving)
     apart = 1 if plan.has_fine_slots else plan.delay

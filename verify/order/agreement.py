@@ -100,7 +100,7 @@ def report_late(race: Race | None, plan: Schedule, why: str | None, findings: Fi
 
 
 def race_words(race: Race, plan: Schedule) -> str:
-    """What only slots keep in order."""
+    """The uses that only slots keep in order, in words."""
     where = f"chunk {race.chunk} at node {race.node}"
     if race.second is None:
         return f"{where} {race.what}, which only slots keep apart"
@@ -116,13 +116,13 @@ def _words(plan: Schedule, row: int) -> str:
 
 
 def race_of_tables(tables: Tables) -> Race | None:
-    """What only slots keep in order in tables; None for those that are right at any timing, as those of `trees` always are."""
+    """The uses that only slots keep in order in tables; None for those that are right at any timing, such as those of `trees`."""
     return None if tables.profile is Profile.TREES else race_of(tables.schedule, tables.in_flight)
 
 
 def race_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int) -> tuple[Race | None, Schedule]:
-    """What only slots keep in order where a schedule runs for a message on a machine, and its fine slots or steps of one round:
-    itself, and no race, where there are none (several rounds with buffers). Errors as `timing.slotted`."""
+    """The uses that only slots keep in order where a schedule runs for a message on a machine, and its fine slots or steps of one
+    round: itself, and no race, where there are none (several rounds with buffers). Errors as `timing.slotted`."""
     schedule = written_out(schedule)
     try:
         plan = timed(schedule, message_bytes, machine).schedule

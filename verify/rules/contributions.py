@@ -156,7 +156,7 @@ class _Execution:
         return done
 
     def _run_apart(self, landing: Int64) -> None:
-        """Where each row lands in a step of its own."""
+        """Run the rows where each lands in a step of its own."""
         order = np.argsort(landing, kind="stable")
         times = distinct(np.concatenate((self.step.astype(np.int64), landing)))
         bounds = [np.searchsorted(column, times, side=side) for column in (self.step, landing[order]) for side in ("left", "right")]
@@ -169,7 +169,7 @@ class _Execution:
                 carried[begin:end] = self._send(begin, end)
 
     def _run_in_steps(self) -> None:
-        """Where what is sent in one step lands in one step."""
+        """Run the rows where all that is sent in one step lands in one step."""
         fresh = np.ones(len(self.step), np.bool_)
         np.not_equal(self.step[1:], self.step[:-1], out=fresh[1:])
         times = distinct(np.concatenate((self.step[fresh], self.step[fresh] + np.int32(self.delay))))  # below 2^31

@@ -176,7 +176,7 @@ class Replay:
         return self._first_harmless(candidates)
 
     def _end(self) -> int:
-        """When the last transfer lands."""
+        """The step in which the last transfer lands."""
         return max(self.landing.values(), default=0)
 
     def _first_harmless(self, candidates: list[tuple[int, int, int, int]]) -> tuple[int, int] | None:

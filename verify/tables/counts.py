@@ -36,7 +36,7 @@ class _Landings:
         return np.searchsorted(self._landing, base + step, side="right") - np.searchsorted(self._landing, base)
 
     def _base(self, cell: Int64) -> Int64:
-        """Where the keys of each cell begin; of a cell that nothing comes to behind all of them."""
+        """The places at which the keys of each cell begin; of a cell that nothing comes to behind all of them."""
         number = np.searchsorted(self._cells, cell)
         known = np.append(self._cells, -1)[number] == cell
         return np.where(known, number, len(self._cells)) * self._span

@@ -40,7 +40,7 @@ def delay_verdict(tables: Tables) -> Verdict | None:
 
 
 def _findings(tables: Tables) -> Findings:
-    """What depends on the delay: dependencies and the slot."""
+    """The violations that depend on the delay: of dependencies and of the slot."""
     found = Findings()
     for entry in checks(Subject.TABLES, Stage.WIRING):
         entry.run(tables, found)

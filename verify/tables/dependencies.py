@@ -76,7 +76,7 @@ class _Arrivals:
         return node.astype(np.int64) * self._chunks + flow
 
     def at(self, cell: Int64) -> tuple[Int64, Int64]:
-        """Where the arrivals of each cell begin and end."""
+        """The places at which the arrivals of each cell begin and end."""
         return np.searchsorted(self.cells, cell), np.searchsorted(self.cells, cell, side="right")
 
     def last_landing(self, cell: Int64) -> Int64:

@@ -111,7 +111,7 @@ def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def injection_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     lines, where = [], f"{one_line(report['topology'])} ({report['machine']})"
     if "packets" in report:
         rows = report["packets"]

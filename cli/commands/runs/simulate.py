@@ -193,7 +193,7 @@ def _expected_cycles(source: Tables | SimulatedSchedule) -> int | None:
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:
-    """InputError for an option that the engine would ignore."""
+    """Raise InputError for an option that the engine would ignore."""
     of_flow = {"model", "reading"}
     both = {"path", "size", "engine", "as_json"}
     for name in context.params:
@@ -204,7 +204,7 @@ def _require_fitting(context: click.Context, engine: str) -> None:
 
 
 def _require_endpoint(context: click.Context) -> None:
-    """InputError for an option that a run without endpoints would ignore."""
+    """Raise InputError for an option that a run without endpoints would ignore."""
     for name in ("endpoint_params", "computing"):
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and not _has_endpoints(context):

@@ -91,7 +91,7 @@ def _time_report(found: Bounds) -> dict[str, Any]:
 
 
 def bounds_words(report: dict[str, Any]) -> str:
-    """A report for people. Bounds for equal shares and those for any shares have lines of their own where they differ."""
+    """The report as text. Bounds for equal shares and those for any shares have lines of their own where they differ."""
     lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
     differ = any(
         report.get(f"{name}_any_shares") not in (None, report.get(name)) for name in ("bandwidth_bound", "time_bound_cycles")

@@ -112,7 +112,7 @@ def export_command(
 
 
 def export_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     padding = report["padded_bytes"] - report["message_bytes"]
     return (
         f"{counted(report['rows'], 'rows')} for {counted(report['nodes'], 'nodes')};"

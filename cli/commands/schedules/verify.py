@@ -136,7 +136,7 @@ def _show_batch(batch: Batch, *, as_json: bool) -> int:
 
 
 def _batch_words(document: dict[str, Any]) -> str:
-    """The lines for people."""
+    """The report as lines of text."""
     lines = []
     for file in document["files"]:
         name = one_line(file["path"])

@@ -134,7 +134,7 @@ def aggregation_report(result: AggregationResult, rules: AggregationRules) -> di
 
 
 def aggregation_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     flows, packets = report["flows"], sum(report["packets"])
     where = f"{size_words(report['message_bytes'])} on {one_line(report['topology'])}"
     head = "run stopped" if report["stall"] else f"{report['cycles']:,} cycles"

@@ -26,7 +26,7 @@ class RouteLanes:
 
     @classmethod
     def of(cls, trees: AggregationTrees) -> "RouteLanes":
-        """UnsupportedError where they have more lanes than the simulator. O(lanes of all routes)."""
+        """Raise UnsupportedError where they have more lanes than the simulator. O(lanes of all routes)."""
         width = trees.topology.pair_capacity
         first = np.concatenate(([0], np.cumsum(width)))
         of_edges = [*trees.up, *trees.down]

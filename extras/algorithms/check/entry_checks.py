@@ -1,4 +1,5 @@
-"""What an entry of each kind must do, tried on small networks. Each function yields the faults that it finds, a line each."""
+"""Tests of registered entries on small networks, one for each kind of entry. Each function yields the faults that it finds, a line
+each."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -146,7 +147,7 @@ def _synthesized(name: str, network: str, kind: CollectiveKind) -> AnySchedule:
 
 
 def _kept(schedule: AnySchedule) -> str | None:
-    """What is lost in a file or in tables; None where all is kept."""
+    """The data that a file or tables lose; None where all is kept."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "schedule.json"
         ct.save(schedule, path)

@@ -270,7 +270,7 @@ class Builder:
         return renamed[route], tuple(ordered)
 
     def _roots_and_targets(self, used: int) -> tuple[Any, Any]:
-        """Where chunks belong: as given, or in the conventional order."""
+        """Roots and targets of chunks: as given, or in the conventional order."""
         roots, targets = self._owners
         if roots is not None:
             return np.asarray(roots, np.int32), None if targets is None else np.asarray(targets, np.int32)

@@ -134,7 +134,8 @@ def _option(name: str, parameter: inspect.Parameter) -> Option:
 
 
 def _called(name: str, function: Callable[..., Schedule], request: Request, options: Options) -> Schedule:
-    """What the function makes of a request. Its own UnsupportedError is passed on; FaultyMethodError says what else it did."""
+    """The schedule that the function makes for a request. Its own UnsupportedError is passed on; FaultyMethodError says what else
+    it did."""
     first, *others = _parameters(function)
     values: dict[str, Any] = {key: read(request) for key, read in _OF_REQUEST.items()} | options
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in others)

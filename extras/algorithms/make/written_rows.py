@@ -73,7 +73,7 @@ class WrittenRows:
 
     @property
     def columns(self) -> dict[str, Int64]:
-        """All rows."""
+        """The columns of all rows."""
         return {name: np.concatenate([np.zeros(0, np.int64), *(block[name] for block in self._blocks)]) for name in self.names}
 
     def place(self, row: int) -> str:

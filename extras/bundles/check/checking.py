@@ -25,7 +25,7 @@ from certree.verify.wording import network_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BundleVerdict(Shown):
-    """What was done about each item of a bundle, in `items`: re-checked, re-ran, trusted, absent, failed or skipped.
+    """The result of a check of a bundle. `items` has one for each item: re-checked, re-ran, trusted, absent, failed or skipped.
 
     `bundle`: the bundle itself, with its schedule and stored results. `trust`: "hashes" or "none".
     """
@@ -140,7 +140,7 @@ def _as_asked(opened: Opened, topology: Topology | None, collective: Collective 
 
 
 def _origin(bundle: Bundle) -> Iterator[ItemResult]:
-    """What the bundle says about its making."""
+    """The statements of a bundle about its making."""
     made_with = dict(bundle.made_with)
     if made_with.get("certree") == version("certree"):
         same = bundle.members[PAGE] == page(bundle.kind, bundle.items, made_with)

@@ -39,7 +39,7 @@ def bundle_report(verdict: BundleVerdict) -> dict[str, Any]:
 
 
 def bundle_words(report: Mapping[str, Any]) -> str:
-    """A report for people: a line for each item."""
+    """The report as text: a line for each item."""
     verdict = "valid" if report["valid"] else "invalid"
     what = "a joint schedule" if report["collective"] is None else collective_words(dict(report))
     about = "" if report["topology"] is None else f" of {what} on {one_line(report['topology'])}"

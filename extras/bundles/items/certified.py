@@ -92,7 +92,7 @@ class _ProofEvidence(Evidence):
             yield from super().recheck_absence(name, item, opened)
 
     def told(self, schedule: AnySchedule, quality: Quality) -> str:
-        """What was proved, in words."""
+        """The proved statements, in words."""
         raise NotImplementedError
 
     def _is_claimed(self, schedule: AnySchedule) -> bool:
@@ -148,7 +148,7 @@ def _result(name: str, found: list[Violation], told: str) -> ItemResult:
 
 
 def _words(schedule: AnySchedule, quality: Quality) -> str:
-    """Both quantities with their bounds."""
+    """Bandwidth time and latency with their bounds, in words."""
     kinds = {witness["quantity"]: kind_words(witness) for witness in quality.witnesses}
     if quality.any_shares is not None and Fraction(quality.any_shares["value"]) != quality.bandwidth_bound:
         kinds["bandwidth"] += f", {quality.witnesses[0]['class'][0]}"

@@ -82,7 +82,7 @@ def _checked_models(tell: Tell) -> list[ModelResult]:
 
 
 def _texts(tables: Tables) -> dict[str, bytes]:
-    """What TLC reads: modules, configurations, and the model of the tables, if there is one."""
+    """The inputs of TLC: modules, configurations, and the model of the tables, if there is one."""
     try:
         own = table_model_files(tables)
     except UnsupportedError:

@@ -65,7 +65,7 @@ class Bundle(Shown):
         return self.source
 
     def facts(self) -> dict[str, object]:
-        """What it is about, and the items that it has."""
+        """The subject of the bundle, and the items that it has."""
         return {"kind": self.kind, "items": ", ".join(item.name for item in self.items if item.absent is None)}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What may be assumed of a named machine: the speeds of its links, and how NVLinks join its GPUs.
+"""Values that may be assumed of a named machine: the speeds of its links, and how NVLinks join its GPUs.
 
 Figures as in the families of the same names, which name their sources; PCIe of 16 lanes, 128b/130b, of the generation that the
 vendor's data sheet of the GPU states.

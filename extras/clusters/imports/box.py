@@ -193,7 +193,7 @@ def _links(cable: Cable, clock: int | None) -> list[tuple[int, int, Fraction, in
 
 
 def without_interfaces(options: Options, where: str) -> TopologyError:
-    """What is said of boxes that nothing can join."""
+    """The error message for boxes that nothing can join."""
     why = ": links=nvlink leaves out PCIe, over which GPUs reach them" if options.nvlink_only else ""
     return TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined{why}")
 

@@ -1,4 +1,4 @@
-"""What users state about a file, what is asked of them, and what is told of how the file was understood."""
+"""Options that users state about a file, questions to them, and notes on how the file was understood."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ OPTION_HELP = {
 
 @dataclass
 class Talk:
-    """What is still to be asked, and what was taken, assumed and left out, in sentences."""
+    """Questions that are still open, and sentences on what was taken, assumed and left out."""
 
     speeds: dict[str, str] = field(default_factory=dict)  # kind of link -> an example of such a link
     choices: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What runs on a machine today: the rings and trees that NCCL or RCCL found, as schedules on an imported network.
+"""Schedules that run on machines today: the rings and trees that NCCL or RCCL found, as schedules on an imported network.
 
 - `channels.py`: rings and trees of ranks, and how those of one box go on through several; `known.py`: those of known boxes,
   without a file

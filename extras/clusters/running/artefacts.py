@@ -25,8 +25,8 @@ _NAMED = re.compile(f"(?P<file>.+?)(?::(?P<number>[0-9]{{1,6}}))?(?::(?P<kind>{R
 
 
 class Running(Artefact):
-    """What NCCL found: `FILE:ring` and `FILE:tree` name one of its algorithms, `FILE` the faster one at the size. `FILE:N` and
-    `FILE:N:ring` name one of several communicators."""
+    """The algorithms that NCCL found: `FILE:ring` and `FILE:tree` name one of its algorithms, `FILE` the faster one at the size.
+    `FILE:N` and `FILE:N:ring` name one of several communicators."""
 
     is_more = True
     on_any_network = True

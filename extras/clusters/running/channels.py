@@ -88,5 +88,5 @@ def trees_through_boxes(chain: Sequence[int], pattern: int, boxes: int) -> list[
 
 
 def _place(box: int, boxes: int, tree: int) -> int:
-    """Where a box stands in a tree of NCCL."""
+    """The place of a box in a tree of NCCL."""
     return box if tree == 0 else (box - 1) % boxes if boxes % 2 else boxes - 1 - box

@@ -83,7 +83,7 @@ def communicators(where: str, messages: Iterable[Message]) -> list[Communicator]
 
 
 def _parts(where: str, messages: Iterable[Message]) -> list[Part]:
-    """What each process says of one communicator after the other."""
+    """The lines of each process on one communicator after the other."""
     parts: list[Part] = []
     current: dict[object, Part] = {}
 

@@ -1,4 +1,4 @@
-"""What NCCL runs on a network, by name: its rings, trees and NVLS, without a dump or a log of them.
+"""Algorithms that NCCL runs on a network, by name: its rings, trees and NVLS, without a dump or a log of them.
 
 Sources: Jeaugey, "Massively scale your deep learning training with NCCL 2.4" (2019) for trees between boxes and chains inside;
 dumps of H100 and A100 boxes (NCCL_GRAPH_DUMP_FILE), in which each channel goes through the GPUs of a box in order, from another one

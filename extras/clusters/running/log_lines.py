@@ -1,4 +1,4 @@
-"""What single messages in a log of NCCL or RCCL state of channels and communicators.
+"""Statements of single messages in a log of NCCL or RCCL about channels and communicators.
 
 `Channel 00/02 : 0 1 2 3` and, of older versions, `Channel 00 : 0 1 2 3` and `Ring 00 : 0 1 2 3` have a whole ring; `Ring 00 : 3 ->
 0 -> 1` has the neighbours of a rank; `Trees [0] 1/-1/-1->0->-1` has the children, the rank and its parent, for each channel. Ranks
@@ -33,8 +33,8 @@ _IDENTITY = re.compile(r"\bcommId (0x[0-9a-fA-F]{1,16})\b")
 
 @dataclass(frozen=True)
 class Message:
-    """What one process says. `source`: its host, process, thread and device, empty where the log has none. `cut`: whether another
-    message begins in the same line, so that the end of this one is lost or elsewhere."""
+    """A message of one process. `source`: its host, process, thread and device, empty where the log has none. `cut`: whether
+    another message begins in the same line, so that the end of this one is lost or elsewhere."""
 
     line: int
     source: str
@@ -55,7 +55,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a message states of a channel: of the kind WHOLE a ring, of RING the rank before and after, of TREE parent and children.
+    """A statement about a channel: of the kind WHOLE a ring, of RING the rank before and after, of TREE parent and children.
 
     `ranks`, `channels`: how many there are, where the message says so.
     """
@@ -109,7 +109,7 @@ def _heads(line: str) -> list[tuple[int, int, str]]:
 
 
 def stated(message: Message) -> Sequence[Member | Fact | Damaged]:
-    """What a message states; nothing for all that is not on channels or communicators."""
+    """The statements of a message; none if it is not about channels or communicators."""
     text = message.text
     if _BEGINS.match(text) is None:
         found = None if message.cut else _MEMBER.search(text)

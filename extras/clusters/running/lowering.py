@@ -45,7 +45,7 @@ def running_schedule(channels: Channels, request: Request, kind: str | None, met
 
 
 def _parts(schedule: Schedule) -> int:
-    """In how many parts a message goes side by side to fill wide links: the number with the fewest rounds for its size."""
+    """The number of parts in which a message goes side by side to fill wide links: the one with the fewest rounds for its size."""
     claimed = claims(schedule)
     links = len(claimed.capacity)
     key, load = np.unique(schedule.step[claimed.row].astype(np.int64) * links + claimed.resource, return_counts=True)
@@ -97,7 +97,7 @@ def _trees(channels: Channels, request: Request, method: str) -> Schedule:
 
 
 def _pipelined(trees: list[Int32], request: Request, kind: str, method: str) -> Schedule:
-    """In as many pieces as are fastest."""
+    """The schedule in as many pieces as are fastest."""
     transfers = 2 * (len(trees[0]) - 1) * len(trees)
     _require_rows(transfers, method)
     most = min(256, MAX_ROWS // transfers)

@@ -70,7 +70,7 @@ def _reading(where: str, one: Communicator) -> Channels | str:
 
 
 def _others(found: Sequence[Communicator], readings: Sequence[Channels | str], chosen: Channels) -> Iterator[str]:
-    """What is said of communicators that are not taken."""
+    """The note on communicators that are not taken."""
     sizes = sorted({size for one, reading in zip(found, readings, strict=True) if (size := _size(reading, one)) is not None})
     if len(sizes) > 1:
         yield f"the log is of communicators of {' and '.join(map(str, sizes))} ranks; taken is that of {chosen.ranks}"

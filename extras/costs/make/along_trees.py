@@ -33,7 +33,7 @@ Shares = tuple[tuple[Fraction, Tree], ...]
 
 
 class Network:
-    """What transfers and sums of servers take: links by transfer, seconds per float of links and sums, start-ups by transfer."""
+    """The costs of transfers and sums of servers: links by transfer, seconds per float of links and sums, start-ups by transfer."""
 
     def __init__(self, topology: Topology, model: GenModel) -> None:
         servers, kinds = topology.endpoints.astype(np.int64), link_kinds(topology)

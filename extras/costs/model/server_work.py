@@ -1,4 +1,4 @@
-"""What servers do in a step besides sending: additions and memory accesses, in shares of the message."""
+"""The work of servers in a step besides sending: additions and memory accesses, in shares of the message."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What a decision needs of the results.
+"""Rankings, charts and tables of results, for a decision.
 
 - `charts`: curves and bars of all networks; `drawing`: as SVG and PNG
 - `compared`: what is known of all networks

@@ -1,4 +1,4 @@
-"""What is known of designs that are compared."""
+"""Results of a comparison of designs."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from certree.models.common.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class ComparedDesigns(Shown):
-    """What is known of the designs. `rows`: the cells, as in cells.csv; `structures` and `bills`: of each network."""
+    """The results of a comparison of designs. `rows`: the cells, as in cells.csv; `structures` and `bills`: of each network."""
 
     asked: Designs
     folder: Path

@@ -43,12 +43,12 @@ class Ranking:
 
     @property
     def title(self) -> str:
-        """What it ranks by."""
+        """The title: by what it ranks."""
         return f"Ranking for equal cost, by {self.costs}" if self.by == COST else "Ranking for equal endpoints"
 
     @property
     def basis(self) -> str:
-        """What decided: `2 of 3 cells decide; 1 of 4 times is a closed form`."""
+        """The cells that decided: `2 of 3 cells decide; 1 of 4 times is a closed form`."""
         words = f"{self.cells} of {counted(self.asked, 'cells')} decide{'s' * (self.cells == 1)}"
         if not self.closed_forms:
             return words
@@ -64,7 +64,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Known:
-    """What sentences are made from. `bills`: of one cost model, in its currency."""
+    """The numbers from which sentences are made. `bills`: of one cost model, in its currency."""
 
     rows: Sequence[Row]
     structures: Mapping[str, Structure]
@@ -154,7 +154,7 @@ def _lost_words(name: str, rows: Sequence[Row]) -> list[str]:
 def _cells_words(
     name: str, common: Sequence[Cell], times: Mapping[str, Mapping[Cell, Fraction]], known: Known, by: str
 ) -> list[str]:
-    """In how many cells it is the fastest, and where it is the farthest from that."""
+    """The number of cells in which it is the fastest, and the cell in which it is farthest from that, in words."""
     least = {cell: min(of[cell] for of in times.values() if cell in of) for cell in common}
     fastest = [cell for cell in common if times[name][cell] == least[cell]]
     ratio, worst = max((times[name][cell] / least[cell], cell) for cell in common)
@@ -212,7 +212,7 @@ def _failure_words(name: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _sensitivity_words(name: str, rows: Sequence[Row]) -> list[str]:
-    """What the largest factors of link rate and of latencies do to the time of each collective."""
+    """The effect of the largest factors of link rate and of latencies on the time of each collective."""
     mine = [row for row in timed(rows, SENSITIVITY) if row["network"] == name]
     found = []
     for collective in dict.fromkeys(row["collective"] for row in mine):

@@ -1,4 +1,4 @@
-"""What is compared, and what a network costs.
+"""Specifications of comparisons, and the costs of networks.
 
 - `specification`: networks, collectives, sizes, failures, link speeds and workloads, from a TOML file or from arguments
 - `network_costs`: prices and power from a TOML file, `presets` some; `floor_plan`: racks and lengths of cables

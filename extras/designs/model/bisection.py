@@ -24,8 +24,8 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Bisection:
-    """In full links. `lower`: no split has less (class `lower_class`, "exact" or "embedding"); `upper`: a split that has it, None
-    where none was searched."""
+    """The bisection in full links. `lower`: no split has less (class `lower_class`, "exact" or "embedding"); `upper`: a split that
+    has it, None where none was searched."""
 
     lower: Fraction
     upper: Fraction | None
@@ -130,7 +130,7 @@ def _enumerated(graph: _Graph) -> int:
 
 
 def _embedding(topology: Topology, graph: _Graph) -> Fraction:
-    """What the cut of every split has, from routes on which every pair of endpoints sends one unit.
+    """A lower bound on the cut of every split, from routes on which every pair of endpoints sends one unit.
 
     Pairs in different halves, divided by the load of the busiest unit of capacity: the cut carries all of these pairs. Where
     endpoints are parts of switches, k of them on the other side cost their cables, and leave as many pairs as make the sum is least

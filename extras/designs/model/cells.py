@@ -11,7 +11,8 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class DesignCell:
-    """One cell: of a sweep, or of a workload. `part`: what it is for; `rate` and `latency`: factors of those of the links."""
+    """One run of a comparison, of a collective or of a workload. `part`: the section of the results; `rate`, `latency`: factors of
+    the links' own."""
 
     part: str
     network: str

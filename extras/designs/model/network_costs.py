@@ -69,7 +69,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Energy:
-    """What power costs while the network is in use; `overhead`: power of the building for each watt of the network."""
+    """The cost of power while the network is in use; `overhead`: power of the building for each watt of the network."""
 
     cost_per_kilowatt_hour: Amount
     years: Years

@@ -1,4 +1,4 @@
-"""What is compared: networks, collectives and sizes, and what else is varied; from a TOML file or from arguments."""
+"""The specification of a comparison: networks, collectives, sizes, and what else is varied; from a TOML file or from arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,13 +79,13 @@ class Designs:
     document: Mapping[str, Any]
 
     def view_path(self, name: str) -> Path:
-        """Where a folder has the page on a network, by its place among the networks: names may hold any letter."""
+        """The path of the page on a network in a folder, by its place among the networks: names may hold any letter."""
         return Path("views", f"{1 + list(self.networks).index(name)}.html")
 
 
 def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
-    """The specification in a TOML file, or with the fields of one. InputError, in one line, for what is malformed or unknown, and
-    for networks of different sizes where equal endpoints are asked."""
+    """The specification in a TOML file, or in a dictionary with the same fields. InputError, in one line, for what is malformed or
+    unknown, and for networks of different sizes where equal endpoints are asked."""
     where = "the specification" if isinstance(source, Mapping) else str(source)
     document = source if isinstance(source, Mapping) else parse_toml(read_bytes(Path(source)), where)
     fields = Fields(document, where, quotes_optional=True)

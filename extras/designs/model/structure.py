@@ -1,4 +1,4 @@
-"""What the links of a network say about it: diameter, bisection, and paths between endpoints."""
+"""The structure of a network: diameter, bisection, and paths between endpoints."""
 
 from dataclasses import dataclass
 from fractions import Fraction

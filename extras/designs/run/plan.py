@@ -119,7 +119,7 @@ class DesignsPlan:
         return list(dict.fromkeys(cell.key for cell in self.cells if cell.key))
 
     def task(self, key: str) -> Task:
-        """What computes the cells of a key."""
+        """The task that computes the cells of a key."""
         found = self._tasks[key]
         task = found if isinstance(found, Task) else found[0].task(found[1])
         return replace(task, function=measured_and_viewed) if key in self.viewed else task

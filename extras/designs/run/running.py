@@ -85,7 +85,7 @@ def designs(
         return replace(nothing, rows=tuple(_rows(plan, store)), cpu_seconds=sum(seconds.get(key, 0.0) for key in plan.keys))
 
     def kept(task: Task, outcome: Outcome) -> dict[str, Any]:
-        """What a cell's file holds: nothing of the computer, and no page, which has a file of its own."""
+        """The contents of a cell's file, without facts of the computer, and without a page, which has a file of its own."""
         found = _kept(task, outcome)
         if (page := found.pop(VIEW, None)) is not None:
             path = folder / asked.view_path(plan.viewed[task.key])
@@ -120,13 +120,13 @@ def designs(
 
 
 def read_compared(specification: str | Path | Mapping[str, Any], table: Path) -> ComparedDesigns:
-    """What a cells.csv says, without the files of cells. The networks are priced again; InputError as `designs`."""
+    """The results in a cells.csv, without the files of cells. The networks are priced again; InputError as `designs`."""
     rows = read_rows(table.read_text(encoding="utf-8"))
     return replace(_nothing(DesignsPlan(read_designs(specification)), table.parent, silent), rows=tuple(rows))
 
 
 def _nothing(plan: DesignsPlan, folder: Path, tell: Callable[[str], None]) -> ComparedDesigns:
-    """What is known before any cell is: bills, then structures, of the networks."""
+    """The results before any cell is known: bills and structures of the networks."""
     asked = plan.asked
     bills = {
         costs.name: {name: bill_of(one, plan.machines[name], costs) for name, one in asked.networks.items()}

@@ -19,7 +19,7 @@ from certree.models.network.topology import Topology
 
 
 def workload_digest(name: str) -> str:
-    """What the time of a workload depends on besides its name: the contents of its file, where it is one."""
+    """The digest of the file of a workload, on which its time depends besides its name; empty where it is not a file."""
     load_workload(name)  # refuses what is none
     path = Path(name)
     return sha256(path.read_bytes()) if name not in WORKLOADS.names() and path.is_file() else ""

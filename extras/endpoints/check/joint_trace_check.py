@@ -191,8 +191,8 @@ def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[in
 
 
 def require_messages(trace: Path, tables: Tables) -> None:
-    """InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than _TIMES,
-    and for messages that are not there once in each iteration. It says nothing about what endpoints and interfaces may do.
+    """Raise InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than
+    _TIMES, and for messages that are not there once in each iteration. It says nothing about what endpoints and interfaces may do.
     O(lines)."""
     sent, first = tables.transfers(), np.searchsorted(tables.node, np.arange(len(tables.topology.kind)))
     node = tables.node[sent["row"]]
@@ -231,7 +231,7 @@ class _Loading:
         self.events[event] = (cycle, where)
 
     def require(self, whose: str) -> None:
-        """InputError where the load does not begin and end before the first message."""
+        """Raise InputError where the load does not begin and end before the first message."""
         for event in ("load", _LOADED):
             if event not in self.events:
                 raise InputError(f"{whose} has no event {event}")

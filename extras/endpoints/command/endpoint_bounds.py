@@ -79,7 +79,7 @@ def bound_with_endpoint(
 
 
 def bound_report(found: Bounds, system: str | None, params: str | None = None) -> dict[str, Any]:
-    """What `bound --endpoint` adds to its report. InputError without a system or a message size. `params`: those of ACE by
+    """The keys that `bound --endpoint` adds to its report. InputError without a system or a message size. `params`: those of ACE by
     default."""
     if system is None:
         raise InputError("--endpoint-params needs --endpoint SYSTEM")
@@ -107,7 +107,7 @@ def bound_report(found: Bounds, system: str | None, params: str | None = None) -
 
 
 def _moved(collective: Collective, topology: Topology, size: int, machine: Machine) -> Moved:
-    """What a message of that size must move, in equal shares rounded down, or what a demand states."""
+    """The bytes that a message of that size must move, in equal shares rounded down, or those that a demand states."""
     nodes = collective.members_of(topology).astype(np.int64)
     if (demand := collective.demand) is not None:
         blocks = np.array(demand.blocks, np.int64).reshape(-1, 3)

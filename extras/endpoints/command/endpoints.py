@@ -141,13 +141,13 @@ def endpoint_report(result: EndpointResult) -> dict[str, Any]:
 
 
 def _of_run(run: Run) -> dict[str, Any]:
-    """What a run of tables says of itself and its engine."""
+    """The keys of a report on a run of tables and its engine."""
     assert run.endpoint is not None
     return {"engine": str(run.engine), "counts": dict(run.endpoint.counts)}
 
 
 def endpoint_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     sizes = ", ".join(
         size_words(entry["bytes"]) + (f" at {entry['start']:,}" if entry["start"] else "") for entry in report["payloads"]
     )

@@ -112,7 +112,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """All parameters."""
+    """The parameters of an endpoint."""
 
     name: str
     interface: Interface
@@ -163,7 +163,7 @@ class Endpoint:
 
 
 def require_one_clock(endpoint: Endpoint, machine: Machine) -> None:
-    """UnsupportedError where cycles of endpoints are not those of the machine."""
+    """Raise UnsupportedError where cycles of endpoints are not those of the machine."""
     clock = endpoint.interface.clock_hertz
     if clock != machine.clock_hz:
         raise UnsupportedError(

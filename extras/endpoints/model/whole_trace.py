@@ -54,7 +54,8 @@ def _time(entry: dict[str, Any]) -> int:
 
 
 def load_whole_trace(path: Path) -> WholeTrace:
-    """What a file holds. InputError for anything else, with the line; lines themselves are read by those who check or draw them."""
+    """The contents of a trace file. InputError for anything else, with the line; lines themselves are read by those who check or
+    draw them."""
     lines = trace_lines(path, "a run")
     _, first = next(lines)
     head = Fields.of_format(first.table, FORMAT, VERSION, first.where)

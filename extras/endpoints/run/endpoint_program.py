@@ -102,7 +102,7 @@ class EndpointProgram:
         return [machines // phases + (phase < machines % phases) for phase in range(phases)]
 
     def _refuse_too_many_units(self, flows: dict[str, Int64]) -> None:
-        """UnsupportedError for more state machines, ports, ALUs or banks than the core can hold."""
+        """Raise UnsupportedError for more state machines, ports, ALUs or banks than the core can hold."""
         engine = self.endpoint.engine
         pairs = zip(flows["flow_link"].tolist(), flows["flow_phase"].tolist(), strict=True)
         ports = sum(self.links.lanes[link] * self.machines[phase] for link, phase in pairs)

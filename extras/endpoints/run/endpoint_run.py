@@ -180,14 +180,14 @@ def _delays(counters: dict[str, tuple[int, int]], visits: int) -> dict[str, Frac
 
 
 def _bytes_of(program: EndpointProgram) -> int:
-    """The bytes that the links carry for all chunks, counted from the schedule."""
+    """The number of bytes that the links carry for all chunks, counted from the schedule."""
     begin, _ = program.rows.links()
     return _of_all_chunks(program, program.rows.message_sizes * (begin[1:] - begin[:-1]))
 
 
 def _memory_bytes_of(program: EndpointProgram) -> int:
-    """The bytes that the memories read and write: each chunk once in each direction for an engine; for an accelerator each message
-    when it goes out and when it comes in, and where it is added both summands and the sum."""
+    """The number of bytes that the memories read and write: each chunk once in each direction for an engine; for an accelerator
+    each message when it goes out and when it comes in, and where it is added both summands and the sum."""
     if program.system.runs is Runs.IDEAL:
         return 0
     if program.system.runs is Runs.ENGINE:
@@ -203,7 +203,7 @@ def _of_all_chunks(program: EndpointProgram, bytes_of_message: NDArray[np.int64]
 
 
 def describe_stall(program: EndpointProgram, waiting: Sequence[tuple[int, int, int, int, int]]) -> tuple[str, ...]:
-    """What the nodes of a stalled run wait for, in words: the first few of each kind, those that block others first."""
+    """The reasons why the nodes of a stalled run wait, in words: the first few of each kind, those that block others first."""
     lines = []
     for reason in _REASONS:
         of_kind = [entry for entry in waiting if entry[1] == reason]

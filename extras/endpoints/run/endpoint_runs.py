@@ -197,7 +197,7 @@ def endpoints(
 
 
 def _require_tables_know(of_messages: Mapping[str, object]) -> None:
-    """UnsupportedError for the first of these by name, parameters of messages alone, that is asked for."""
+    """Raise UnsupportedError for the first of these by name, parameters of messages alone, that is asked for."""
     for name, value in of_messages.items():
         if value:
             raise UnsupportedError(f"{name} is for messages alone")

@@ -62,7 +62,7 @@ class ChunkRows:
 
     @cached_property
     def piece_bytes(self) -> int:
-        """The bytes of one piece, rounded up."""
+        """The number of bytes of one piece, rounded up."""
         return -(-self._segment_bytes // self.pieces)
 
     @property
@@ -72,7 +72,7 @@ class ChunkRows:
 
     @property
     def padded_bytes(self) -> int:
-        """The bytes of a chunk at each node, with padding."""
+        """The number of bytes of a chunk at each node, with padding."""
         return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.parts
 
     # ---- phases

@@ -95,7 +95,7 @@ def may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Table
 
 
 def _refuse_idle(asked: Asked, *, has_engines: bool) -> None:
-    """InputError for what is given, and changes nothing where tables are checked as they are."""
+    """Raise InputError for what is given, and changes nothing where tables are checked as they are."""
     if asked.run is not None:
         raise InputError("run: only tables that the system cuts into chunks depend on the mode of the run; leave it out")
     if has_engines:

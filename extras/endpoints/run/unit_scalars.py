@@ -40,6 +40,6 @@ def unit_scalars(endpoint: Endpoint, system: System, *, computing: Fraction = Fr
 
 
 def check_scalars(scalars: Mapping[str, int]) -> None:
-    """UnsupportedError for a number that the core cannot hold."""
+    """Raise UnsupportedError for a number that the core cannot hold."""
     for name, value in scalars.items():
         check_fits(name, value, MAX_RATE if name.endswith(("_bytes", "_cycles")) else MAX_ENTRY)

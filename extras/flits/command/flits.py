@@ -92,7 +92,7 @@ def layout_report(layout: FlitLayout) -> dict[str, Any]:
 
 
 def layout_words(layout: FlitLayout) -> str:
-    """One layout for people."""
+    """One layout as text."""
     form = layout.format
     lines = [f"flits on {one_line(layout.schedule.topology.name)}, machine {one_line(layout.machine.name)}: {form.bits} bits"]
     for kind, what in (

@@ -111,7 +111,7 @@ class FlitFormat:
 
     @property
     def no_port(self) -> int:
-        """What stands for a field of a route that is not used, whose bits are all zero; Next is always used."""
+        """The value that stands for an unused field of a route, whose bits are all zero; Next is always used."""
         return self.ports
 
     def fields(self, kind: FlitType) -> list[Field]:

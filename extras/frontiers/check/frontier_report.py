@@ -79,7 +79,7 @@ def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
 
 
 def frontier_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     what = f"{collective_words(report)} on {one_line(report['topology'])}"
     if not report["valid"]:
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]

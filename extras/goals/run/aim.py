@@ -20,7 +20,8 @@ SKEW, DRIFT = 20, Fraction(50, 1_000_000)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a schedule is wanted for: a message size, a machine, and counters that start up to `skew` cycles apart and drift."""
+    """The conditions that a schedule is wanted for: a message size, a machine, and counters that start up to `skew` cycles apart
+    and drift."""
 
     message_bytes: int
     machine: Machine
@@ -64,7 +65,8 @@ class Aim:
         return load_goals()[self.name](schedule, self.wanted)
 
     def reached(self, schedule: AnySchedule, method: Method, request: Request) -> AnySchedule:
-        """What a method made, so that it reaches the goal; its provenance has the cycles of what the method makes without one.
+        """The schedule of a method, changed so that it reaches the goal; its provenance has the cycles of what the method makes
+        without one.
 
         A method that compares candidates makes that anew, which takes as long again.
         """

@@ -88,7 +88,7 @@ def improve_command(
 
 
 def improvement_words(report: dict[str, Any]) -> str:
-    """A report for people: the schedule, compared with that before."""
+    """The report as text: the schedule, compared with that before."""
     before, now = report["cycles_before"], report["time_cycles"]
     if before is None or now is None:
         last = "unchanged: it has no closed form to compare with"

@@ -132,7 +132,7 @@ def _gates(
     landed: list[cp_model.LinearExprT],
     most: int,
 ) -> None:
-    """What has to wait for what (`synth.fine.order`)."""
+    """Require that rows wait for each other (`synth.fine.order`)."""
     opens = [model.new_int_var(0, most, "") for _ in order.needs]
     for row, sent in enumerate(fire):
         for gate in order.when_sent[row]:

@@ -67,7 +67,7 @@ class Together:
 
     @cached_property
     def instances(self) -> dict[str, TimeInstance]:
-        """What bounds on one collective are for, by its name."""
+        """The instances that bounds on single collectives are for, by the name of the collective."""
         return {
             entry.name: TimeInstance(Instance(self.topology, entry.collective), entry.size, self.machine) for entry in self.entries
         }
@@ -118,7 +118,8 @@ class Together:
         return latest
 
     def value(self, names: Sequence[str], length: Int64) -> int:
-        """The cycles that these collectives take under these lengths, from the first cycle in which one of them may start."""
+        """The number of cycles that these collectives take under these lengths, from the first cycle in which one of them may
+        start."""
         least = min(self._ends(name) for name in names)
         return least + math.ceil(sum(self.works(names, length).values()))
 
@@ -172,8 +173,8 @@ class Together:
 
 @dataclass(frozen=True)
 class Least:
-    """What bounds on collectives say together: the `cycles` until all have ended, and `weighted_ends`, the least sum of weight
-    times end; both from the common start. `earliest`: by name the first cycle in which it can start."""
+    """The conclusion from bounds on several collectives: the `cycles` until all have ended, and `weighted_ends`, the least sum of
+    weight times end; both from the common start. `earliest`: by name the first cycle in which it can start."""
 
     cycles: int
     weighted_ends: int
@@ -182,7 +183,8 @@ class Least:
 
 @rule("joint-bound", "a bound on several collectives that its lengths do not prove", _EXAMPLE, Subject.JOINT)
 def least(of: Together, bounds: Sequence[Any]) -> Least:
-    """What these bounds say, each re-checked; WitnessError where one is not proved. O(bounds · a bound on each collective)."""
+    """The conclusion from these bounds, each re-checked; WitnessError where one is not proved. O(bounds · a bound on each
+    collective)."""
     checked = [(bound["collectives"], of.checked(bound), bound.get("length")) for bound in map(_table, bounds)]
     single = {entry.name: 0 for entry in of.entries}
     for names, value, _ in checked:

@@ -69,7 +69,7 @@ def late_words(late: Sequence[tuple[int, int]]) -> str:
 
 
 def joint_words(document: dict[str, Any]) -> str:
-    """The document for people."""
+    """The document as text."""
     head = f"{'valid' if document['valid'] else 'invalid'}: joint schedule on {one_line(document['topology'])}"
     if not document["valid"]:
         counts = ", ".join(f"{rule} {count}" for rule, count in document["violation_counts"].items())

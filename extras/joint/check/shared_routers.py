@@ -46,7 +46,7 @@ def joint_freedom(joint: JointSchedule) -> Freedom:
 
 
 def joint_effect(joint: JointSchedule) -> str | None:
-    """What the routers of the machine may add to a run of all collectives in their slots, with equal clocks; None for nothing.
+    """The reason why routers of the machine may add to a run of all collectives in their slots, with equal clocks; None if none do.
 
     As `schedule_effect` of one schedule in fine slots: messages of one collective fill the buffers and take the interfaces and
     virtual channels of those of others. O(uses of links, log)."""

@@ -1,1 +1,1 @@
-"""What `certree synthesize --workload` and `certree simulate` do with several collectives at once."""
+"""Several collectives at once in `certree synthesize --workload` and `certree simulate`."""

@@ -51,12 +51,12 @@ class Choice:
 
     @property
     def cycles(self) -> int:
-        """From its first slot until all has landed."""
+        """The number of cycles from its first slot until all has landed."""
         return self.jobs.times.cycles - self.jobs.times.machine.ni_start_cycles
 
 
 def require_some_others(network: Topology, entries: Sequence[Entry]) -> None:
-    """InputError where all endpoints take part in every collective, so that there are no relays to leave out."""
+    """Raise InputError where all endpoints take part in every collective, so that there are no relays to leave out."""
     if all(entry.collective.fitted(network).members is None for entry in entries):
         raise InputError(f"relay {MEMBERS}: all endpoints take part in every collective; name the members of one")
 
@@ -131,7 +131,7 @@ def with_late(
 
 
 def begin_of(entry: Entry, choice: Choice, now: int) -> int:
-    """The first cycle in which the schedule of a collective can begin as it is, with all its members."""
+    """The first cycle in which the unchanged schedule of a collective can begin: none of its members is asked to send earlier."""
     times = choice.jobs.times
     return max(now - int(times.fire.min(initial=0)), int((choice.jobs.releases(entry) - times.fire).max(initial=0)), 0)
 

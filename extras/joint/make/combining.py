@@ -32,7 +32,7 @@ class Found:
 
     @property
     def key(self) -> tuple[int, int]:
-        """When all has landed, and the weighted sum."""
+        """The cycle in which all has landed, and the weighted sum of ends."""
         return max(part.landed for part in self.parts), sum(part.entry.weight * part.landed for part in self.parts)
 
     @property

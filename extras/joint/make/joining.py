@@ -170,7 +170,7 @@ def choices_for(
 
 
 def _relays(relay: str | None) -> tuple[str, ...]:
-    """Who may relay, of all that is tried."""
+    """The choices of relays that are tried."""
     return RELAYS if relay is None else (MEMBERS if relay == FEWEST else relay,)
 
 

@@ -38,8 +38,8 @@ Priority = Callable[[Entry, Schedule], Int64]
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
-    """What the list scheduler takes of the rows of a schedule, computed once: its `times`, the places and lanes, the cells, and the
-    groups that leave together, in the order in which they fire."""
+    """The input of the list scheduler from the rows of a schedule, computed once: its `times`, the places and lanes, the cells, and
+    the groups that leave together, in the order in which they fire."""
 
     schedule: Schedule
     times: FineTimes

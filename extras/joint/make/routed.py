@@ -1,4 +1,4 @@
-"""What joint schedules need where messages of several collectives meet in routers: layers of virtual channels for all of them."""
+"""Routes of joint schedules whose messages meet in routers: layers of virtual channels for all of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -50,11 +50,11 @@ class Entry:
         return found
 
     def require_members(self, topology: Topology) -> None:
-        """InputError unless those that are late are members, each once, and later than the start."""
+        """Raise InputError unless those that are late are members, each once, and later than the start."""
         self.require_late(self.collective.members_of(topology).tolist())
 
     def require_late(self, members: Container[int]) -> None:
-        """InputError unless those that are late are among these members, each once, and later than the start."""
+        """Raise InputError unless those that are late are among these members, each once, and later than the start."""
         for place, (node, cycle) in enumerate(self.late):
             if node not in members or node in [other for other, _ in self.late[:place]]:
                 raise InputError(f"{self.name}: start of {short(node)}, which is no member, or has one already")
@@ -69,9 +69,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class CollectiveList:
-    """What a file says: its `entries`, each behind those that it waits for; `stated`: the same as the file has them, which is the
-    order in which ranks launch them. `launches`: by rank another order, where one is stated, of which `contexts` may be open at
-    once."""
+    """The contents of a file of collectives: its `entries`, each behind those that it waits for; `stated`: the same as the file has
+    them, which is the order in which ranks launch them. `launches`: by rank another order, where one is stated, of which `contexts`
+    may be open at once."""
 
     entries: tuple[Entry, ...]
     stated: tuple[Entry, ...]
@@ -232,8 +232,8 @@ def _cycles(fields: Fields, name: str, machine: Machine) -> int:
 
 
 def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries, each behind those that it waits for, else in the given order. InputError for none, names that occur twice or not
-    at all, fields of another kind or out of range, and for a circle."""
+    """The entries, each behind those that it waits for, else in the given order. InputError if there is none, for a name that
+    occurs twice, an unknown name to wait for, a wrong field, or entries that wait for each other in a circle."""
     waiting: dict[str, Entry] = {}
     for entry in entries:
         require_entry(entry)
@@ -261,7 +261,7 @@ def is_name(name: str) -> bool:
 
 
 def require_entry(entry: object) -> None:
-    """InputError for what is no entry, and for a field that has another type, or is out of range."""
+    """Raise InputError for what is not an entry, and for a field that has another type or is out of range."""
     if not isinstance(entry, Entry):
         raise InputError(f"{short(entry)}: expected an Entry")
     if not isinstance(entry.name, str) or not isinstance(entry.collective, Collective):

@@ -73,7 +73,7 @@ class JointSchedule:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What its collectives are."""
+        """The entries of its collectives."""
         return tuple(part.entry for part in self.parts)
 
     @property

@@ -89,7 +89,7 @@ class JointRows(Rows):
 
 
 def _check_begins(joint: JointSchedule) -> None:
-    """UnsupportedError for a collective whose rows fire later than cycle numbers of rows reach."""
+    """Raise UnsupportedError for a collective whose rows fire later than cycle numbers of rows reach."""
     for part in joint.parts:
         if (last := int(part.fire.max(initial=0))) > MAX_ENTRY:
             start = f"it may start in cycle {part.entry.start}, " if part.entry.start else ""

@@ -97,7 +97,7 @@ class Meetings:
             default_routes(self.topology)(*np.unique(np.concatenate(pairs, axis=1), axis=1))
 
     def _pairs(self, stride: int, size: int) -> NDArray[np.int32]:
-        """From whom to whom on a level: two rows."""
+        """Source and destination of each message on a level, as two rows."""
         nodes = self.topology.endpoints
         place, ahead = (side.ravel() for side in np.indices((len(nodes), size - 1)))
         digit = place // stride % size

@@ -59,7 +59,7 @@ class _Cycles:
     start: int
 
     def flight(self, hops: int) -> int:
-        """From the firing of a message until it has arrived."""
+        """The number of cycles from the firing of a message until it has arrived."""
         return hops * self.hop + self.ends + self.ser
 
 

@@ -41,14 +41,14 @@ class Cycles:
         return -(-size // (machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles)) * machine.reduce_quantum_cycles
 
     def entries(self, row: Row) -> list[int]:
-        """When its head enters each link (F4, F14), and when it would enter a further one."""
+        """The cycles in which its head enters each link (F4, F14), and would enter a further one."""
         found = [row.step * self.slot]
         for (pair, _), wait in zip(passed(self.plain, row), row.waits, strict=True):
             found.append(found[-1] + self.wire[pair] + self.machine.router_cycles + wait)
         return found
 
     def arrival(self, row: Row) -> int:
-        """When all of it has arrived (F7, F9)."""
+        """The cycle in which all of it has arrived (F7, F9)."""
         if row.is_local:
             return row.step * self.slot + self.ser(row)
         machine = self.machine
@@ -116,7 +116,8 @@ def check_waits(cycles: Cycles) -> None:
 
 
 def fine_flights(cycles: Cycles) -> list[Flight]:
-    """When each transfer leaves and has landed: a copy when it has arrived, a reduce when it has been added (F7, F8)."""
+    """The cycles in which each transfer leaves and has landed: a copy when it has arrived, a reduce when it has been added (F7,
+    F8)."""
     found = []
     units: dict[int, list[tuple[int, int, Row]]] = {}
     for row in cycles.plain.rows:
@@ -134,8 +135,9 @@ def fine_flights(cycles: Cycles) -> list[Flight]:
 
 
 def _added(cycles: Cycles, arrivals: Sequence[tuple[int, int, Row]]) -> list[Flight]:
-    """When a unit has added what comes to it, first come, first served; of what comes in one cycle each counts as the last. Where
-    iterations overlap those of three periods: the work of a period fits in it, so that the second and the third are the same."""
+    """The cycle in which a unit has added what comes to it, first come, first served; of what comes in one cycle each counts as the
+    last. Where iterations overlap those of three periods: the work of a period fits in it, so that the second and the third are the
+    same."""
     queue, free, after = sorted(arrivals), 0, dict[int, int]()
     if cycles.period is not None:
         queue = sorted((at % cycles.period + k * cycles.period, number, row) for at, number, row in arrivals for k in range(3))

@@ -43,7 +43,7 @@ def between_calls(events: Events) -> list[tuple[int, int]]:
 
 
 def in_calls(events: Events) -> Iterator[Pair]:
-    """What must be the case while devices are in a call."""
+    """Conditions that must hold while devices are in a call."""
     plan = events.plan
     for (call, device, number), event in events.operation.items():
         one, where = plan.operations[device][number], plan.where(device, number)

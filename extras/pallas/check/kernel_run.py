@@ -54,7 +54,7 @@ class KernelRun:
                         self._write(device, number, rows, position)
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         return self.values.get(cell, Value(fault="nothing was ever written there"))
 
     def _read(self, device: int, one: Operation, place: Place, position: int) -> list[tuple[Cell, Value, int, int]]:

@@ -15,7 +15,7 @@ from certree.models.schedule.schedule import Schedule
 
 
 class KernelFormat(ProgramFormat):
-    """What plans of kernels have in common, in files of any format."""
+    """The common part of formats of kernel plans."""
 
     most_bytes = MAX_BYTES
     no_end = 1 << 50
@@ -75,7 +75,8 @@ class KernelModule(KernelFormat):
 
 
 def _require_room(plan: KernelPlan, schedule: Schedule) -> None:
-    """UnsupportedError where the message that a schedule was made for does not fit in the vector memory of a device, as float32."""
+    """Raise UnsupportedError where the message that a schedule was made for does not fit in the vector memory of a device, as
+    float32."""
     if schedule.made_for is None:
         return
     size = schedule.made_for.message_bytes

@@ -1,1 +1,1 @@
-"""From a schedule to a kernel plan."""
+"""Lowering of a schedule to a kernel plan."""

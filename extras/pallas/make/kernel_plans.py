@@ -1,4 +1,5 @@
-"""From a schedule to a kernel plan, by way of its permute program, which says what devices send and in which order they apply it.
+"""Lowering of a schedule to a kernel plan, through its permute program, which says what devices send and in which order they apply
+it.
 
 A device keeps its rows of data in scratch, after which there are slots for what comes: a row and the semaphore that says that it
 has arrived. It sends rows as they are when a step begins, and applies what has come in the order of the schedule. Before it

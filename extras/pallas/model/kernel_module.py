@@ -48,7 +48,7 @@ def written_module(plan: KernelPlan) -> bytes:
 
 
 def _beyond(plan: KernelPlan) -> str | None:
-    """What a kernel has more of than it may, in words, or None."""
+    """The limit that a kernel exceeds, in words, or None."""
     if plan.semaphores > MOST_OF_KERNEL:
         return f"a kernel with {plan.semaphores} semaphores; allowed: up to {MOST_OF_KERNEL}"
     if (most := max(map(len, plan.operations))) > MOST_OF_DEVICE:
@@ -59,7 +59,7 @@ def _beyond(plan: KernelPlan) -> str | None:
 
 
 def vmem_bytes(plan: KernelPlan, row_bytes: int) -> int:
-    """The bytes of vector memory that all rows of a device take, padded to whole tiles."""
+    """The number of bytes of vector memory that all rows of a device take, padded to whole tiles."""
     return sum(plan.rows) * TILE_BYTES * -(-row_bytes // TILE_BYTES)
 
 

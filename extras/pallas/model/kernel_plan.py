@@ -29,7 +29,7 @@ MOST_SUM = (1 << 31) - 1  # of all that counts a semaphore up in a call
 
 
 class Kind(IntEnum):
-    """What an operation is."""
+    """The kind of an operation."""
 
     START = 1
     WAIT = 2

@@ -90,7 +90,8 @@ class _Tree:
         return found, step
 
     def _gather_steps(self, is_dark: dict[int, bool]) -> tuple[dict[int, int], int]:
-        """Each edge in the first step of its colour after the step of the edge above."""
+        """The step of each edge, by its lower node, and the number of steps. An edge has the first step of its colour after that of
+        the edge above it."""
         found: dict[int, int] = {}
         step, dark, ready = 0, True, set(self.children(self.root))
         while ready:

@@ -27,7 +27,7 @@ Results = Callable[[str], Mapping[str, Any] | None]
 
 
 class Verdict(StrEnum):
-    """What is found of a line."""
+    """The result for a line of the scorecard."""
 
     AGREES = "agrees"
     PARTLY = "partly"
@@ -92,7 +92,7 @@ def _line(fields: Fields) -> Line:
 
 
 def entries(paper: str, results: Results) -> Iterator[Entry]:
-    """What is found for each line of a paper."""
+    """The result for each line of a paper."""
     for line in lines(paper):
         if line.target is not None:
             document = results(line.target)

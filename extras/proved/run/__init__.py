@@ -1,1 +1,1 @@
-"""From a schedule to the answer of the proved checker."""
+"""The answer of the proved checker to a schedule."""

@@ -74,7 +74,7 @@ class ProvedAnswer:
 
     @property
     def words(self) -> str:
-        """The answer for people."""
+        """The answer as text."""
         if self.right:
             timed = {True: ", and at any timing", False: ", in slots", None: ""}[self.any_timing]
             shared = f": {self.shared}" if self.shared else ""
@@ -169,7 +169,7 @@ def _with_iterations(answer: ProvedAnswer, plan: Schedule, in_flight: int | None
 
 
 def with_proved_answer(checked: Checked) -> Checked:
-    """What the check of an artefact found, with the answer of the proved checker in its report.
+    """The result of the check of an artefact, with the answer of the proved checker in its report.
 
     DisagreementError where one of the two accepts what the other one must refuse; other errors as `prove`.
     """
@@ -205,8 +205,8 @@ def _wording(words: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def _require_small(plan: Schedule) -> None:
-    """UndecidedError for a schedule that is too large. Iterations count once for each stage of the schedule; a set of contributions
-    has a bit for each node, and the nodes of a route are compared with each other. O(transfers)."""
+    """Raise UndecidedError for a schedule that is too large. Iterations count once for each stage of the schedule; a set of
+    contributions has a bit for each node, and the nodes of a route are compared with each other. O(transfers)."""
     topology, reduces = plan.topology, plan.collective.reduces
     nodes, ranks = len(topology.kind), len(plan.collective.members_of(topology))
     stages = min(plan.repeats, 1 + (plan.steps - 1) // (plan.period or plan.steps))

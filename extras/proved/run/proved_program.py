@@ -77,14 +77,14 @@ def proved_program() -> Path:
 
 
 def require_tools(*names: str) -> None:
-    """ToolMissingError where a program is not on the path."""
+    """Raise ToolMissingError where a program is not on the path."""
     for name in names:
         if shutil.which(name) is None:
             raise ToolMissingError(f"there is no {name}; the proved checker needs Coq and OCaml: apt-get install {_PACKAGES}")
 
 
 def _run(folder: Path, *command: str) -> str:
-    """What a program prints; ProofError with what it says where it fails."""
+    """The output of a program; ProofError with its message where it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         said = " ".join(f"{done.stderr}{done.stdout}".split())

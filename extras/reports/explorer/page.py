@@ -27,5 +27,5 @@ def explorer_page(schedule: AnySchedule, used: MadeFor, title: str) -> str:
 
 
 def shown(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What a template needs for the interactive views of these documents: style, scripts, and data."""
+    """The values that a template needs for the interactive views of these documents: style, scripts, and data."""
     return {"style": asset("report.css"), "scripts": [asset(name) for name in SCRIPTS], "data": embedded(documents)}

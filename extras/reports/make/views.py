@@ -97,7 +97,7 @@ def witness(schedule: AnySchedule, title: str, asked: Asked) -> str:
 
 
 def waits(schedule: AnySchedule, title: str, asked: Asked) -> str:
-    """Where the messages of a run waited."""
+    """The view of the channels for which messages of a run waited."""
     from certree.extras.reports.pictures.schedules.waits import waits_by_channel, waits_picture
     from certree.hw.engines.runs import Options
     from certree.hw.run import run

@@ -64,7 +64,7 @@ def joint_page(
 
 
 def _facts(joint: JointSchedule, report: dict[str, Any]) -> Rows:
-    """What was asked, and what its bounds say of it."""
+    """The facts of a joint schedule: what was asked, and its bounds."""
     rows = [
         ("network", f"{one_line(joint.topology.name)}: {network_words(joint.topology)}"),
         ("machine", f"{one_line(joint.machine.name)}, {machine_words(joint.machine)}"),

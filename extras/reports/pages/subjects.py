@@ -33,7 +33,7 @@ Source = str | Path | Opened | AnySchedule | Tables
 
 @dataclass(frozen=True)
 class Extent:
-    """What a report computes anew: times of published algorithms, a simulation, TLC on the tables."""
+    """The parts that a report computes anew: times of published algorithms, a simulation, TLC on the tables."""
 
     published: bool = True
     simulate: bool = True

@@ -90,17 +90,17 @@ class Ground:
             self.sheet.text(x, y, str(node), size=size, fill=ink_on(fill) if fill else INK)
 
     def nodes(self) -> None:
-        """All nodes, plain."""
+        """Draw all nodes without a colour of their own."""
         for node in range(len(self.topology.kind)):
             self.node(node)
 
     def name(self, node: int) -> str:
-        """What a node is called: its id, and its label where it has another."""
+        """The name of a node: its id, and its label where it has another."""
         labels = self.topology.labels
         return f"node {node}" if labels is None or labels[node] == str(node) else f"node {node}: {labels[node]}"
 
     def channels(self, colour: str = "#c9d3dc", width: float = 1.0) -> None:
-        """All channels, plain."""
+        """Draw all channels without a colour of their own."""
         for pair in range(len(self.topology.pair_src)):
             self.channel(pair, colour, width, head=False)
 

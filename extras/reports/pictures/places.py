@@ -1,4 +1,4 @@
-"""What a layout is: the places of the nodes of a network, and how nodes stand in blocks and on planes."""
+"""Layouts: the places of the nodes of a network, and how nodes stand in blocks and on planes."""
 
 from dataclasses import dataclass, field
 

@@ -114,7 +114,7 @@ class _Witness:
         return f"contributions of {len(sources)} nodes (black rings) for node {sink} (red ring), through the red channels"
 
     def _copies(self) -> str:
-        """What endpoints send to the nodes "to"."""
+        """Copies from endpoints to the nodes "to"."""
         sinks, late = set(self.witness["to"]), int(self.witness["late"])
         sends = self.topology.kind == NodeKind.ENDPOINT
         for pair, tail in enumerate(self.topology.pair_src.tolist()):

@@ -81,7 +81,7 @@ def verify_algorithm(algorithm: Algorithm, kind: CollectiveKind | None = None, r
 
 
 class _Order:
-    """What is over before each node: sets of bits, by the number of the node in an order of execution."""
+    """The nodes that are over before each node: sets of bits, by the number of the node in an order of execution."""
 
     def __init__(self, algorithm: Algorithm, edges: dict[Place, Place]) -> None:
         self.algorithm, self.edges = algorithm, edges

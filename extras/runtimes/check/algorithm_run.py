@@ -16,7 +16,7 @@ from certree.verify.verdict import Findings
 
 
 def predecessors(algorithm: Algorithm, edges: dict[Place, Place], by_id: list[dict[int, int]], place: Place) -> Iterator[Place]:
-    """What a node waits for: other nodes of its rank, and the sending of the message that it receives."""
+    """The nodes that a node waits for: others of its rank, and the sending of the message that it receives."""
     rank, at = place
     for other in algorithm.ranks[rank][at].waits:
         yield rank, by_id[rank][other]
@@ -78,7 +78,7 @@ class AlgorithmRun:
             self._execute(place, self.algorithm.ranks[place[0]][place[1]])
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         return self.values.get(cell, Value(fault="nothing was ever written there"))
 
     def _execute(self, place: Place, act: Act) -> None:

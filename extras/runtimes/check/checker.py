@@ -217,7 +217,7 @@ def wrong_cells(execution: Run) -> Iterator[Cell]:
 
 
 def wrong_words(execution: Run, cell: Cell) -> str:
-    """What is wrong with such a place, as a sentence."""
+    """The fault of such a place, as a sentence."""
     value, due = execution.held(cell), execution.layout.due(cell[0])[cell[2]]
     if value.fault:
         return f"{cell_words(cell)}: {value.fault}"

@@ -117,7 +117,7 @@ class Execution:
         return {ends: len(queue) for ends, queue in self.queues.items() if queue}
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         return self.values.get(self._place(cell), Value(fault="nothing was ever written there"))
 
     def circle(self) -> list[str]:

@@ -102,11 +102,11 @@ class PlanExecution:
         ]
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         return self.values.get(self._place(cell), Value(fault="nothing was ever written there"))
 
     def circle(self) -> list[str]:
-        """What the blocks wait for that did not end."""
+        """The waits of the first 8 blocks that did not end, in words."""
         return [self.stuck[block][0] for block in sorted(self.stuck)[:8]]
 
     def _place(self, cell: Cell) -> Cell:

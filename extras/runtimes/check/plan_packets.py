@@ -19,7 +19,8 @@ Uses = frozenset[tuple[Cell, int, int]]
 
 @dataclass(frozen=True)
 class Packet:
-    """What its reader learns: the blocks' steps that are over, how many messages left before, and accesses to the same element."""
+    """The knowledge that a reader of a packet gains: the blocks' steps that are over, how many messages left before, and accesses
+    to the same element."""
 
     clock: Clock
     level: int
@@ -61,7 +62,7 @@ def flagged(operation: Operation) -> tuple[list[bool], list[bool]]:
 
 
 def with_uses(clock: Clock, cell: Cell, uses: Uses) -> Clock:
-    """What is known to be over where an element of a place is used."""
+    """The steps that are known to be over where an element of a place is used."""
     steps = [(block, step) for place, block, step in uses if place == cell]
     if steps:
         clock = clock.copy()

@@ -18,9 +18,9 @@ Token = tuple[Clock, int]
 class Semaphores:
     """The tokens of all semaphores, taken in the order in which they were given.
 
-    `is_shared`: whether several thread blocks release one, or acquire one, so that it depends on the run who gets which token. With
-    `is_certain` such tokens tell only what every run tells: nothing, but for the last of all tokens where one thread block takes
-    all. O(tokens).
+    `is_shared`: whether several thread blocks release a semaphore, or several acquire it, so that which block gets which token
+    depends on the run. With `is_certain` such a token orders nothing, except the last one where one thread block takes all.
+    O(tokens).
     """
 
     def __init__(

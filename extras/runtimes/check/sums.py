@@ -1,4 +1,4 @@
-"""What places hold, and the order in which a program adds, as `certree.verify.order.additions` has it for schedules.
+"""The contents of places, and the order in which a program adds, as `certree.verify.order.additions` has it for schedules.
 
 Programs have no slots. What fixes an order is what steps wait for: a valid program has no races, messages of a connection stay in
 order, and so every run adds in one order. Three things leave it open: a semaphore that several thread blocks release or acquire, as
@@ -60,7 +60,7 @@ class Run(Protocol):
     sums: Sums
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         ...
 
 

@@ -124,7 +124,7 @@ def execute_report(done: Executed) -> dict[str, Any]:
 
 
 def execute_words(report: dict[str, Any], more: str = "") -> str:
-    """A report for people; `more`: what another executor than processes says of itself."""
+    """The report as text; `more`: what another executor than processes says of itself."""
     what = f"{collective_words(report)} on {one_line(report['topology'])}, made by {one_line(report['method'] or 'unknown')}"
     how = f"{report['type']}, {report['operation']}" if report["operation"] else report["type"]
     bits = "results have the bits of the reference" if report["exact"] else "results differ from the reference"

@@ -37,7 +37,7 @@ class ChakraTraces(ProgramFormat):
         return verify_algorithm(program, collective, root)
 
     def write_folder(self, schedule: Schedule, message_bytes: int, machine: Machine, path: str) -> dict[str, bytes]:
-        """All iterations, for one size of message."""
+        """The files of all iterations, for one size of message."""
         return {
             **written_algorithm(lower_to_algorithm(schedule, message_bytes)),
             **simulator_files(schedule, message_bytes, machine, path),

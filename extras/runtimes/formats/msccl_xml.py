@@ -33,7 +33,7 @@ class MscclXml(ProgramFormat):
     def execute(
         self, program: Program, collective: CollectiveKind | None, root: int | None, executor: str | None = None
     ) -> ProgramVerdict:
-        """All thread blocks of all ranks are executed."""
+        """The verdict on an execution of all thread blocks of all ranks."""
         return verify_program(program, root, executor)
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:

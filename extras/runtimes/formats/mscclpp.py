@@ -34,7 +34,7 @@ class MscclppPlan(ProgramFormat):
     def execute(
         self, program: Plan, collective: CollectiveKind | None, root: int | None, executor: str | None = None
     ) -> PlanVerdict:
-        """All operations of all ranks are executed."""
+        """The verdict on an execution of all operations of all ranks."""
         return verify_plan(program, root, executor)
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:

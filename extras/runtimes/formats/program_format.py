@@ -1,4 +1,4 @@
-"""What a format of programs does: a class for each, which is also a kind of artefact that every command reads."""
+"""Formats of programs: a class for each, which is also a kind of artefact that every command reads."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -88,8 +88,8 @@ class ProgramFormat(Artefact):
         return self.parse(opened)
 
     def execute(self, program: Any, collective: CollectiveKind | None, root: int | None, executor: str | None = None) -> AnyVerdict:
-        """What the program does: the verdict on it; `collective` where one is given, `root` a rank, `executor` one whose limits it
-        must keep."""
+        """The verdict on an execution of the program; `collective` where one is given, `root` a rank, `executor` one whose limits
+        it must keep."""
         raise NotImplementedError
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
@@ -120,7 +120,7 @@ class ProgramFormat(Artefact):
         return checked.schedule
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """What it does when it is executed; with a network also the schedule that it executes there."""
+        """The verdict on its execution; with a network also the schedule that it executes there."""
         if asked.topology is None and (asked.size is not None or asked.machine is not None):
             raise InputError(f"{opened}: times need a network; give --topology with --size and --params")
         checked = self.checked(
@@ -141,7 +141,7 @@ class ProgramFormat(Artefact):
         root: int | None = None,
         executor: str | None = None,
     ) -> CheckedProgram:
-        """What a program does and, on a network, the schedule that it executes there, with the verdicts on both."""
+        """The verdict on a program and, on a network, the schedule that it executes there and the verdict on that."""
         program = self.read(opened)
         asked = None if collective is None else parsing.collective(collective, root)
         if asked is not None:
@@ -162,8 +162,8 @@ class ProgramFormat(Artefact):
 
 
 def require_roles(found: AnyVerdict, asked: Collective, topology: Topology | None) -> None:
-    """InputError unless the ranks that take part in a program are the members of a collective, and its blocks in the proportions of
-    the demand. Without a network members are ranks."""
+    """Raise InputError unless the ranks that take part in a program are the members of a collective, and its blocks in the
+    proportions of the demand. Without a network members are ranks."""
     roles = found.layout.roles
     members = asked.members if topology is None else members_of_ranks(asked.fitted(topology), topology)
     if roles.members != members:

@@ -1,4 +1,4 @@
-"""From a schedule to Chakra traces of a collective, and what ASTRA-sim needs besides them to run it."""
+"""Lowering of a schedule to Chakra traces of a collective, with the files that ASTRA-sim needs besides them to run it."""
 
 import re
 from collections import defaultdict
@@ -123,8 +123,9 @@ class _Builder:
 
 
 def simulator_files(schedule: Schedule, message_bytes: int, machine: Machine, path: str) -> dict[str, bytes]:
-    """What ASTRA-sim needs to run the collective once: a workload for each rank, its system configuration, and, for rings, tori,
-    single switches and full networks, that of its analytical network backend. `path`: of the traces, as ASTRA-sim will find them.
+    """The files that ASTRA-sim needs to run the collective once: a workload for each rank, its system configuration, and, for
+    rings, tori, single switches and full networks, that of its analytical network backend. `path`: of the traces, as ASTRA-sim will
+    find them.
 
     Nothing for the collectives for which ASTRA-sim takes no algorithm of the user.
     """

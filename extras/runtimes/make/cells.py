@@ -79,7 +79,7 @@ class Cells:
         return Layout(kind, len(topology.endpoints), chunks, root, Roles(members_of_ranks(collective, topology)))
 
     def source(self, rank: int, chunk: int) -> Cell | None:
-        """Where the input of a rank has its contribution to a chunk; None where it has none."""
+        """The place of the contribution of a rank to a chunk in its input; None where it has none."""
         if rank not in self.layout.order:
             return None
         root = int(self.schedule.chunk_root[chunk])
@@ -99,7 +99,7 @@ class Cells:
         return rank, Buffer.INPUT, index
 
     def result(self, rank: int, chunk: int) -> Cell | None:
-        """Where the output of a rank must have a chunk at the end; None where it is not due."""
+        """The place in the output of a rank where a chunk must be at the end; None where it is not due."""
         if rank not in self.layout.order:
             return None
         root = int(self.schedule.chunk_root[chunk])
@@ -119,8 +119,8 @@ class Cells:
         return rank, Buffer.OUTPUT, (index if kind is CollectiveKind.SCATTER else self.layout.order[owner] * k + index)
 
     def held(self, rank: int, chunk: int, buffer: int) -> Cell:
-        """Where a rank keeps a buffer of a chunk while it is working: buffer 0 in the output where the chunk is due there, all else
-        in scratch, in the order in which they are asked for."""
+        """The place where a rank keeps a buffer of a chunk while it works: buffer 0 in the output where the chunk is due there, all
+        else in scratch, in the order in which they are asked for."""
         if buffer == 0 and (due := self.result(rank, chunk)) is not None:
             return due
         key = (rank, chunk, buffer)

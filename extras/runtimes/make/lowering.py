@@ -1,4 +1,4 @@
-"""From a schedule to a program: who sends which chunk, in which thread block, after which other steps."""
+"""Lowering of a schedule to a program: who sends which chunk, in which thread block, after which other steps."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -165,7 +165,7 @@ class _Builder:
         self._append(dst, block, kind, move.dst if kind.receives and kind.adds else move.src, move.dst, move.count)
 
     def _kind(self, move: Move, phase: int, number: int) -> StepType:
-        """What a step does with what comes."""
+        """The kind of a step: what it does with the data that it receives."""
         is_copy = move.op == Op.COPY
         if phase == LOCAL:
             return StepType.COPY if is_copy else StepType.REDUCE

@@ -30,8 +30,8 @@ class Steps:
         return self._of.get((rank, step, phase), [])
 
     def landing_places(self, scratch: list[int]) -> dict[int, Cell]:
-        """Where each message lands: a copy in its own place, where its source knows that nothing there is in use any more; anything
-        else in scratch, whose sizes grow."""
+        """The place where each message lands: a copy in its own place, where its source knows that nothing there is in use any
+        more; anything else in scratch, whose sizes grow."""
         uses: defaultdict[Cell, list[int]] = defaultdict(list)
         for at, move in enumerate(self.moves):
             for rank, phase, cell in self._uses(at):

@@ -1,4 +1,4 @@
-"""From a schedule to a plan of MSCCL++: every transfer a copy into the buffers of another rank, and a signal."""
+"""Lowering of a schedule to a plan of MSCCL++: every transfer a copy into the buffers of another rank, and a signal."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -177,7 +177,7 @@ class _Builder:
                 self._step(self.blocks[rank][number], rank, number, step, steps, landing)
 
     def _step(self, block: "_Block", rank: int, number: int, step: int, steps: Steps, landing: dict[int, Cell]) -> None:
-        """What a thread block does in one step: what lands, then what leaves, then local moves."""
+        """Write the operations of a thread block in one step: for what lands, then for what leaves, then local moves."""
         lands, leaves, local = (steps.of(rank, step, phase) for phase in (LAND, LEAVE, LOCAL))
         senders = sorted({steps.moves[at].ends[0] for at in lands})
         block.notify(OpName.WAIT, [(MEMORY, other, number) for other in senders])
@@ -230,7 +230,7 @@ class _Builder:
 
 
 def _unit(schedule: Schedule) -> int:
-    """The bytes of a chunk that one iteration handles: those for the message size that the schedule was made for."""
+    """The number of bytes of a chunk that one iteration handles: those for the message size that the schedule was made for."""
     size = schedule.made_for.message_bytes if schedule.made_for is not None else DEFAULT_BYTES
     exact = -(-size // (schedule.message_chunks * schedule.repeats))
     return -(-exact // ALIGNMENT) * ALIGNMENT

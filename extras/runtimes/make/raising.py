@@ -1,4 +1,4 @@
-"""From a program to a schedule: what its messages move, in as few steps as the links of a network and the data allow."""
+"""Schedules of programs: what the messages of a program move, in as few steps as the links of a network and the data allow."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Checked(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Where its data are."""
+        """The layout of its data."""
         ...
 
     def run(self) -> Run:

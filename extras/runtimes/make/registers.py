@@ -1,4 +1,4 @@
-"""From the places of a program to the buffers of a schedule: which of them each chunk of each rank needs.
+"""Buffers of a schedule for the places of a program: which of them each chunk of each rank needs.
 
 A schedule has for each endpoint and chunk a data buffer, where the own contribution starts and the result is due, and scratch
 buffers. A program has an input, an output and scratch. Places of one rank that hold the same chunk one after the other share a
@@ -90,7 +90,7 @@ class Chunks:
 
 
 class Run(Protocol):
-    """What a run of a program moved; `layout` counts chunks as the run does. `sizes`: of chunks that differ, else empty."""
+    """The transfers of a run of a program; `layout` counts chunks as the run does. `sizes`: of chunks that differ, else empty."""
 
     layout: Layout
     in_place: bool
@@ -103,7 +103,7 @@ class Run(Protocol):
 
 
 def transfers_of(execution: Run) -> list[Transfer]:
-    """What a run moved, as transfers between buffers, in the order in which they were written.
+    """The transfers of a run between buffers, in the order in which they were written.
 
     UnsupportedError where a place holds contributions to different chunks, which no schedule says. O(arrivals · log arrivals).
     """

@@ -36,7 +36,7 @@ def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
 
 
 def _require_all_through_switches(schedule: Schedule, what: str) -> None:
-    """UnsupportedError unless in an all-reduce every rank sends each chunk to one switch once, and gets it back once."""
+    """Raise UnsupportedError unless in an all-reduce every rank sends each chunk to one switch once, and gets it back once."""
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
         kind = schedule.collective.kind
         raise UnsupportedError(

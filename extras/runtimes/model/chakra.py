@@ -35,7 +35,7 @@ Value = int | float | bool | str | bytes | list[int] | list[float] | list[bool] 
 
 
 class NodeType(IntEnum):
-    """What a node does."""
+    """The kind of a node."""
 
     INVALID = 0
     METADATA = 1

@@ -1,4 +1,4 @@
-"""Where the data of a collective is in the buffers of each rank: at the start, at the end, and in place.
+"""Places of the data of a collective in the buffers of each rank: at the start, at the end, and in place.
 
 L is `chunks_per_loop`, N the number of ranks that take part, k = L / N in an all-gather, reduce-scatter and all-to-all, and k = L
 in the others.
@@ -82,7 +82,7 @@ class Layout:
         return self.chunks // len(self.members) if self.kind in _BLOCKS else self.chunks
 
     def size(self, source: int, target: int) -> int:
-        """The chunks that one member of an all-to-all has for another one."""
+        """The number of chunks that one member of an all-to-all has for another one."""
         return self.roles.blocks[source][target] if self.roles.blocks else self.block
 
     @cached_property
@@ -103,7 +103,7 @@ class Layout:
                 yield one, other, (one, self.starts[0][one, other] + index)
 
     def amounts(self, sizes: Mapping[Part, int]) -> Counter[tuple[int, int]]:
-        """What each member has for each other one: the sizes of its chunks, 1 where none is stated."""
+        """The amounts that each member has for each other one: the sizes of its chunks, 1 where none is stated."""
         found: Counter[tuple[int, int]] = Counter()
         for one, other, part in self.parts():
             found[one, other] += sizes.get(part, 1)
@@ -120,7 +120,7 @@ class Layout:
 
     @cached_property
     def _inputs(self) -> dict[int, list[int]]:
-        """Where the blocks of an input begin, as far as asked for."""
+        """The offsets at which the blocks of an input begin."""
         return {}
 
     def sizes(self, rank: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ MEMORY, PORT, SWITCH = "memory", "port", "switch"
 
 
 class OpName(StrEnum):
-    """What an operation does. The threads of a block execute operations without waiting for each other: only after `nop` and
+    """The kind of an operation. The threads of a block execute operations without waiting for each other: only after `nop` and
     `barrier` everything before is over in all of them."""
 
     NOTHING = "nop"
@@ -141,7 +141,7 @@ class PlanRank:
     groups: tuple[tuple[Buffer, tuple[int, ...]], ...] = ()
 
     def size(self, buffer: Buffer) -> int:
-        """The chunks of a buffer."""
+        """The number of chunks of a buffer."""
         return {Buffer.INPUT: self.inputs, Buffer.OUTPUT: self.outputs, Buffer.SCRATCH: self.scratch}[buffer]
 
 
@@ -166,7 +166,7 @@ class Plan:
 
     @property
     def chunks_per_loop(self) -> int:
-        """The chunks of the message, as `layout` counts them: in a gather and a scatter those of one block."""
+        """The number of chunks of the message, as `layout` counts them: in a gather and a scatter those of one block."""
         sizes = max(rank.inputs for rank in self.ranks), max(rank.outputs for rank in self.ranks)
         return min(sizes) if self.kind in (CollectiveKind.GATHER, CollectiveKind.SCATTER) else max(sizes)
 

@@ -17,7 +17,7 @@ class Buffer(StrEnum):
 
 
 class StepType(StrEnum):
-    """What a step does. Fused steps use what they receive without storing it first.
+    """The kind of a step. Fused steps use what they receive without storing it first.
 
     `receives`, `sends`: whether a message comes in and goes out. `reads`, `writes`: whether it reads `src` and writes `dst`. What a
     step with `adds` sends and stores is `src` + incoming; of `re` it is dst + src.
@@ -97,7 +97,7 @@ class Rank:
     blocks: tuple[ThreadBlock, ...]
 
     def size(self, buffer: Buffer) -> int:
-        """The chunks of a buffer."""
+        """The number of chunks of a buffer."""
         return {Buffer.INPUT: self.inputs, Buffer.OUTPUT: self.outputs, Buffer.SCRATCH: self.scratch}[buffer]
 
 

@@ -1,4 +1,4 @@
-"""Who takes part in the collective of a program, and with how much where that differs."""
+"""The members of the collective of a program, and their amounts where these differ."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Roles:
     blocks: tuple[tuple[int, ...], ...] = ()
 
     def require_fit(self, kind: CollectiveKind, ranks: int) -> None:
-        """InputError where they are not those of a collective among N ranks."""
+        """Raise InputError where they are not those of a collective among N ranks."""
         if self.members is not None and (
             len(self.members) < 2
             or sorted({*self.members}) != [*self.members]

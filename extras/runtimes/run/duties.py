@@ -1,4 +1,4 @@
-"""What each rank does, in the order of a schedule: messages that come and go, and what it moves between its own buffers.
+"""Duties of each rank, in the order of a schedule: messages that come and go, and what it moves between its own buffers.
 
 With fine slots messages are received in the order in which they land, so that operands are added as in a run in slots.
 """
@@ -29,7 +29,7 @@ _When = tuple[int, int, int]
 
 
 class Act(IntEnum):
-    """What a duty is; those of one step are in this order."""
+    """The kind of a duty; duties of one step are in this order."""
 
     RECEIVE = 0
     SEND = 1

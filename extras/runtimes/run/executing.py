@@ -208,7 +208,7 @@ class _Prepared:
 
     @property
     def who(self) -> str:
-        """What has a process each, in words."""
+        """The nodes that have a process each, in words."""
         switches = len(reducing_switches(self.schedule))
         more = " and a switch that reduces" if switches == 1 else f" and {switches} switches that reduce" if switches else ""
         return f"{self.schedule.topology.name} has {len(self.schedule.topology.endpoints)} endpoints{more}"

@@ -15,7 +15,8 @@ from certree.models.schedule.schedule import Schedule
 
 @dataclass(frozen=True)
 class Task:
-    """What is executed: the duties of a valid schedule, with elements of a type. `devices`: how many were asked for, or None."""
+    """The task of an executor: the duties of a valid schedule, with elements of a type. `devices`: how many were asked for, or
+    None."""
 
     schedule: Schedule
     duties: Duties

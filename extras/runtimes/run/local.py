@@ -34,7 +34,7 @@ Tamper = Callable[[int, int], bool]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rank reported: the digests of its results by chunk and the seconds of each iteration; or an `error`."""
+    """The report of a rank: the digests of its results by chunk and the seconds of each iteration; or an `error`."""
 
     digests: dict[int, bytes]
     seconds: list[float]
@@ -107,7 +107,7 @@ def _conducted(pipes: list[Connection], processes: list[Any], iterations: int, d
 
 
 def _messages(pipes: list[Connection], arrived: set[int], processes: list[Any], deadline: float) -> list[tuple[int, Any]]:
-    """What ranks that have not yet arrived say next, or that they ended or said nothing until the deadline."""
+    """The next messages of ranks that have not yet arrived, or that they ended or were silent until the deadline."""
     open_pipes = {pipe: rank for rank, pipe in enumerate(pipes) if rank not in arrived}
     ready = wait(list(open_pipes), max(0.0, deadline + _GRACE / 2 - time.monotonic()))
     if not ready:

@@ -1,4 +1,4 @@
-"""What a rank does with its data, however messages travel."""
+"""Operations of a rank on its data, however messages travel."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ class Work:
         }
 
     def run(self) -> None:
-        """All duties, in their order."""
+        """Carry out all duties, in their order."""
         for duty in self.duties.of[self.rank]:
             if duty.act is Act.SEND:
                 self._sent(duty)

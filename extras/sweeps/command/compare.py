@@ -141,7 +141,7 @@ def compare_command(
 
 
 def _document(done: Sequence[ComparedMethods]) -> dict[str, Any]:
-    """What --json prints: of several networks the names of all, and the network and machine of each cell."""
+    """The document that --json prints: of several networks the names of all, and the network and machine of each cell."""
     first, several = done[0], len(done) > 1
     named = {"topology": ", ".join(found.topology.name for found in done), "collective": first.collective.name}
     return {

@@ -1,4 +1,4 @@
-"""What `certree compare --workload` does with several collectives at once."""
+"""Several collectives at once in `certree compare --workload`."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -38,7 +38,7 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparison_of(arguments: Mapping[str, Any]) -> Comparison:
-    """What a cell has in common with others."""
+    """The parameters that a cell has in common with others."""
     return Comparison(
         *received(arguments),
         machine_from_document(arguments["machine"], "machine"),
@@ -84,7 +84,7 @@ def measure_workload(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run_of(made: JointSchedule) -> dict[str, Any]:
-    """What the run of a joint schedule says; why it fails, or why there is none."""
+    """The fields of the run of a joint schedule, or the reason why it fails or why there is none."""
     try:
         ran = run_joint(made)
     except UnsupportedError as error:

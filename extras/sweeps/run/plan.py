@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """All of it in one line."""
+        """The label of a cell: all of its parameters in one line."""
         return (
             f"{self.drawn} {self.collective} {self.size} {self.method} machine={self.machine} seed={self.seed} run={self.run}"
             + (f" draw={self.draw}" if self.failures != "0" else "")
@@ -90,7 +90,7 @@ class _Placed:
 
     @cached_property
     def digests(self) -> dict[str, str]:
-        """What the key of a cell has of it."""
+        """The digests in the key of a cell."""
         told = {"collective": collective_document(self.collective), "machine": self.document}
         return {"links": self.topology.digest} | {name: sha256(canonical_json(value)) for name, value in told.items()}
 
@@ -198,7 +198,7 @@ class SweepPlan:
             yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, JOINT, machine, seed, MODES[0], key)
 
     def _endpoint(self, choice: EndpointChoice) -> dict[str, Any]:
-        """What a cell's worker receives of its endpoints; nothing where it has none."""
+        """The document of its endpoints that the worker of a cell receives; nothing where it has none."""
         if choice.endpoint == NO_ENDPOINT:
             return {}
         return {"endpoint": choice.system, "endpoint_params": self.specification.endpoints.document}
@@ -213,7 +213,7 @@ class SweepPlan:
         return len(self._topologies[cell.drawn].endpoints)
 
     def task(self, cell: Cell) -> Task:
-        """What computes a cell. A network that is a file goes along, since workers may not see it."""
+        """The task that computes a cell. A network that is a file goes along, since workers may not see it."""
         asked, topology = self.specification, self._topologies[cell.drawn]
         limit = None if asked.time_limit is None else float(asked.time_limit)
         if cell.collective.startswith(WORKLOAD):

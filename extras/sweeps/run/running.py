@@ -180,7 +180,7 @@ def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
 
 
 def _kept(cell: Cell, outcome: Outcome) -> dict[str, Any]:
-    """What a cell's file holds: nothing of the computer."""
+    """The contents of a cell's file, without facts of the computer."""
     found = outcome.result or {"status": FAILED, "message": outcome.error}
     return {name: value for name, value in asdict(cell).items() if name != "key"} | found
 

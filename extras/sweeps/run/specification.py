@@ -119,7 +119,7 @@ def read_specification(source: str | Path | Mapping[str, Any]) -> Specification:
 
 
 def _named(fields: Fields, name: str, read: Callable[[str], Any], default: list[str] | None = None) -> dict[str, Any]:
-    """What the texts of an axis name."""
+    """The values that the texts of an axis name."""
     texts = fields.texts(name) if default is None or name in fields else tuple(default)
     with located(f"{fields.where}: {name}"):
         return {text: read(text) for text in _distinct(fields, name, texts)}

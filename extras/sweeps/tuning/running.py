@@ -33,7 +33,7 @@ SMALLEST, LARGEST, MOST_POINTS = "1KiB", "1GiB", 64
 
 @dataclass(frozen=True, repr=False)
 class Tuned(Shown):
-    """What a tuning found. `table`: as table.json and `certree tune --json` have it; exact numbers as texts."""
+    """The result of a tuning. `table`: as table.json and `certree tune --json` have it; exact numbers as texts."""
 
     topology: Topology
     collective: Collective
@@ -160,7 +160,7 @@ def tune(
 
 
 def _of_size(topology: Topology, collective: Collective, size: int, machine: Machine) -> dict[str, Any]:
-    """What a task has in addition for a size: that in bytes, and of a demand the collective of that size."""
+    """The arguments that a size adds to a task: its bytes, and for a demand the collective of that size."""
     if collective.demand is None:
         return {"size": size}
     demand = collective.demand.scaled(max(1, size // machine.flit_bytes))

@@ -260,7 +260,7 @@ class _Story:
         return bool(state["now"] >= self._opens(state, node))
 
     def _slot(self, state: State, node: int) -> int:
-        """What the node's own counter shows."""
+        """The slot that the node's own counter shows."""
         if self.is_paced:
             return int(_at(state["counter"], node)["step"])
         return int((state["now"] - _at(state["start"], node)) // self._slot_ticks(state, node))
@@ -288,7 +288,7 @@ class _Story:
         return Line(slot, message["src"], message["row"] - 1, what, self._busy_link(state, message), (ends,))
 
     def _reason(self, state: State, node: int) -> str:
-        """What the node's next row lacks."""
+        """The arrivals that the node's next row lacks, in words."""
         entry = self._entry(state, node)
         lacks = sorted(a for a in entry["awaits"] if not self._has_counted(state, node, a, entry["item"][1]))
         if lacks:

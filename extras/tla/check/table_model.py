@@ -112,7 +112,7 @@ def _definitions(plan: CheckedTables) -> Iterator[str]:
 
 
 def refined(plan: CheckedTables) -> tuple[str, ...]:
-    """What whole runs must keep: they end, keep the promise of the collective, and of trees refine the schedule."""
+    """The properties of whole runs: they end, keep the promise of the collective, and of trees refine the schedule."""
     return _PROPERTIES if plan.tables.is_counted else _PROPERTIES + _AS_SCHEDULED
 
 
@@ -134,7 +134,7 @@ def mode_of(plan: CheckedTables) -> str:
 
 
 def states_looked_at(plan: CheckedTables, seed: int) -> str:
-    """All states, or random runs, in words."""
+    """The states that were looked at, in words: all, or those of random runs."""
     return "all states" if is_small(plan) else f"{SIMULATION_RUNS} random runs, seed {seed}"
 
 

@@ -131,7 +131,7 @@ def trace_mode(trace: Path, names: tuple[str, ...], force: bool, full: bool, as_
 
 
 def _taken(trace: Path, schedule: Path | None) -> Takes:
-    """What this trace takes."""
+    """The arguments and options that this trace takes."""
     if is_flit_trace(trace):
         return _INJECTED if schedule is None else _ROUTED
     kind = added_kind(trace)

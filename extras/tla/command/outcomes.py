@@ -72,7 +72,7 @@ def result_words(report: dict[str, Any]) -> str:
 
 
 def model_check_words(report: dict[str, Any]) -> str:
-    """A report for people: one line per model, then unexpected results with their counterexamples."""
+    """The report as text: one line per model, then unexpected results with their counterexamples."""
     lines = [result_words(entry) for entry in report["models"]]
     checked = [entry for entry in report["models"] if entry["mode"] != NOT_CHECKED]
     for entry in checked:

@@ -158,7 +158,7 @@ def model_check(
 
 
 def _refuse_options(kind: ScheduleKind, **given: object) -> None:
-    """InputError for what a schedule of this kind states itself: all but `run` slotted and `flow` message."""
+    """Raise InputError for what a schedule of this kind states itself: all but `run` slotted and `flow` message."""
     allowed = {"run": RUNS[0], "flow": FRAMINGS[0]}
     for name, value in given.items():
         if value in (None, allowed.get(name)):

@@ -12,7 +12,7 @@ from certree.models.machine.machine import Machine
 
 @dataclass(frozen=True)
 class Takes:
-    """What is given with a kind of trace: options by the names of their parameters, numbers of NAMES; and both in words."""
+    """The arguments of a kind of trace: options by the names of their parameters, numbers of NAMES; and both in words."""
 
     options: frozenset[str]
     names: tuple[int, ...]
@@ -21,7 +21,7 @@ class Takes:
 
 @dataclass(frozen=True)
 class Asked:
-    """What `model_check` is asked about a trace, in its words; `time_limit` in seconds."""
+    """The arguments of `model_check` for a trace; `time_limit` in seconds."""
 
     trace: Path
     names: Sequence[str]

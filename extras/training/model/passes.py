@@ -45,7 +45,7 @@ def iteration(workload: Workload) -> Iterator[Instruction]:
 
 
 def last_waits(workload: Workload) -> Iterator[Instruction]:
-    """What is waited for at the end of the last iteration."""
+    """The instructions that wait for collectives at the end of the last iteration."""
     for layer, entry in enumerate(workload.layers):
         if entry.weight_gradient.communication is not None:
             yield Instruction(Act.WAIT, layer, Phase.WEIGHT_GRADIENT)

@@ -45,7 +45,7 @@ class Server(Protocol):
         """Take a collective; times of asking never fall."""
 
     def end(self, entry: Asked) -> Fraction:
-        """When a collective ends, if nothing else is asked for before that."""
+        """The second in which a collective ends, if nothing else is asked for before that."""
 
 
 class Queue:
@@ -58,13 +58,13 @@ class Queue:
         self._waiting: list[tuple[Asked, list[Fraction]]] = []  # with the times of pieces still to be served
 
     def ask(self, entry: Asked) -> None:
-        """See `Server`."""
+        """Take a collective; see `Server.ask`."""
         self._serve(until=entry.asked)
         pieces = entry.communication.pieces(self._pieces)
         self._waiting.append((entry, [self._timer(piece) for piece in reversed(pieces)]))
 
     def end(self, entry: Asked) -> Fraction:
-        """See `Server`."""
+        """The second in which a collective ends; see `Server.end`."""
         while entry.ended is None:
             self._serve_one()
         return entry.ended
@@ -101,7 +101,7 @@ class Together:
         self._timer, self._waiting, self._busy_until = timer, list[Asked](), Fraction(0)
 
     def ask(self, entry: Asked) -> None:
-        """See `Server`."""
+        """Take a collective; see `Server.ask`."""
         if entry.asked < self._busy_until:
             raise UnsupportedError(
                 "a collective is asked for while others that were waited for are under way; collectives that run together need a "
@@ -110,7 +110,7 @@ class Together:
         self._waiting.append(entry)
 
     def end(self, entry: Asked) -> Fraction:
-        """See `Server`."""
+        """The second in which a collective ends; see `Server.end`."""
         if entry.ended is None:
             first = self._waiting[0].asked
             asked = [(one.asked - first, one.communication) for one in self._waiting]
@@ -130,7 +130,7 @@ class Shared:
     under way, the one that ends first there goes on as fast as there, and each other one so that it ends as there if it started
     with it; alone, each goes on as if alone. So the times are those of joint schedules where two collectives start together. Else
     they are an estimate: whenever what is under way changes, shares are those of a common start, whatever was done before.
-    `estimated` says whether collectives were under way that did not start together, or one ended otherwise than in the joint
+    `estimated` says whether collectives were under way that did not start together, or one did not end as in the joint
     schedule. What is left of a collective is rounded up to whole ticks of `tick` seconds. In each group that of highest priority is
     served first, among these the one that was asked for first, or last.
     """
@@ -144,20 +144,20 @@ class Shared:
         self.estimated = False
 
     def ask(self, entry: Asked) -> None:
-        """See `Server`."""
+        """Take a collective; see `Server.ask`."""
         while self._now < entry.asked and self._goes_on(entry.asked):
             pass
         self._now = max(self._now, entry.asked)
         self._waiting.setdefault(entry.communication.group, []).append(entry)
 
     def end(self, entry: Asked) -> Fraction:
-        """See `Server`."""
+        """The second in which a collective ends; see `Server.end`."""
         while entry.ended is None:
             self._goes_on(None)
         return entry.ended
 
     def _goes_on(self, until: Fraction | None) -> bool:
-        """Serve until then, or until something ends; whether there was something to serve."""
+        """Whether there was something to serve; it is served until then, or until something ends."""
         self._begin()
         if not self._left:
             return False

@@ -27,7 +27,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Training:
-    """What one accelerator did, and the collectives. `ends`: of the passes, the last with all collectives; times in seconds."""
+    """The times of one accelerator, and its collectives. `ends`: of the passes, the last with all collectives; times in seconds."""
 
     workload: Workload
     ends: tuple[Fraction, ...]

@@ -35,7 +35,7 @@ class Loop(StrEnum):
 
 
 class Act(StrEnum):
-    """What an instruction does."""
+    """The kind of an instruction."""
 
     COMPUTE = "compute"
     ASK = "ask"
@@ -117,7 +117,7 @@ class Layer:
 
     @property
     def cycles(self) -> int:
-        """The cycles of all three computations."""
+        """The number of cycles of all three computations."""
         return self.forward.cycles + self.input_gradient.cycles + self.weight_gradient.cycles
 
 
@@ -179,7 +179,7 @@ class Workload(Shown):
 
     @property
     def cycles(self) -> int:
-        """The cycles of an iteration of one stage, without what its loop leaves out."""
+        """The number of cycles of an iteration of one stage, without what its loop leaves out."""
         return self.micro_batches * sum(layer.cycles for layer in self.layers)
 
     @property

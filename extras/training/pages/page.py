@@ -41,7 +41,7 @@ def training_page(run: TrainingRun, title: str | None = None) -> str:
 
 
 def _slowest_words(slowest: Slowest) -> dict[str, str]:
-    """What the interactive view is of."""
+    """The subject of the interactive view, in words."""
     asked, method = slowest.asked, slowest.schedule.provenance.get("method", "")
     name = f"{asked.kind} of {size_words(asked.bytes)} on {slowest.schedule.topology.name}"
     many = f"{counted(slowest.number, 'collectives')} of an iteration that {'is' if slowest.number == 1 else 'are'} like it"

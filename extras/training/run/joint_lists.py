@@ -58,7 +58,7 @@ def joint_list(run: TrainingRun) -> list[Entry]:
 
 
 def require_list(settings: Settings) -> None:
-    """InputError unless there is a list of the collectives of an iteration; settings may still be without a run."""
+    """Raise InputError unless there is a list of the collectives of an iteration; settings may still be without a run."""
     _asked(replace(settings, workload=settings.workload if settings.overlap else settings.workload.all_at_the_end()))
 
 

@@ -128,7 +128,7 @@ def _alternative(run: TrainingRun, number: int) -> dict[str, Any]:
 
 
 def training_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """The report as text."""
     each = Fraction(report["iteration_seconds"])
     how = {"closed-form": "in closed form", "endpoints": f"on endpoints, system {report['system']}, {report['program']}"}
     methods = ", ".join(f"{kind} by {one_line(name)}" for kind, name in report["methods"].items()) or "no collectives"
@@ -164,7 +164,7 @@ def training_words(report: dict[str, Any]) -> str:
 
 
 def links_words(report: dict[str, Any]) -> str:
-    """What groups do with links, with a comma before it: nothing where each has its own."""
+    """The words on links of groups, with a comma before them: nothing where each has its own."""
     words = _LINKS[report["joint"], report["shared"]]
     for group in report["groups"] if report["joint"] else ():
         if "members" in group and (has := group["groups_of_ranks"] * len(group["members"])) < group["endpoints"]:

@@ -80,7 +80,7 @@ class TrainingRun(Shown):
 
     @property
     def program(self) -> str | None:
-        """What ran on endpoints, "tables" or "messages"; None without them."""
+        """The kind of program that ran on endpoints, "tables" or "messages"; None without them."""
         if self.settings.timing is not Timing.ENDPOINTS:
             return None
         return "messages" if self.settings.program == "messages" else "tables"

@@ -31,7 +31,7 @@ _SCALED = ("link_latency_cycles", "router_cycles", "ni_cycles", "ni_issue_cycles
 
 
 class Timing(StrEnum):
-    """What the time of a collective is taken from."""
+    """The source of the time of a collective."""
 
     CLOSED_FORM = "closed-form"
     SLOTTED = "slotted"  # simulated, in slots

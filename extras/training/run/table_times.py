@@ -39,7 +39,7 @@ class Single:
 
     @property
     def key(self) -> tuple[str, str, int, str | None]:
-        """What its tables depend on, next to the endpoint."""
+        """The key of its tables: all that they depend on, except for the endpoint."""
         return self.network.digest, str(self.kind), self.bytes, None if self.entry is None else self.entry.text
 
 
@@ -54,8 +54,8 @@ class TableTimes:
     known: dict[tuple[str, str, int, str | None], int] = field(default_factory=dict)
 
     def require_short(self, every: Iterable[Single], *, meet: bool) -> None:
-        """UnsupportedError where runs of all of these together take longer than tables of one collective that run unasked. `meet`:
-        they may be under way at a time, so that each is in a run, equal ones too."""
+        """Raise UnsupportedError where runs of all of these together take longer than tables of one collective that run unasked.
+        `meet`: they may be under way at a time, so that each is in a run, equal ones too."""
         hops, count, known = 0, 0, dict[tuple[str, str, int, str | None], int]()
         for one in every:
             if one.key not in known:

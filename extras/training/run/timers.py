@@ -199,7 +199,7 @@ class Timers:
         return replace(collective_among(topology, asked.kind, members), demand=demand)
 
     def message_bytes(self, asked: Communication) -> int:
-        """The bytes of the message: of a demand whole granules."""
+        """The number of bytes of the message: of a demand whole granules."""
         demand = self._collective(asked).demand
         return asked.bytes if demand is None else demand.granules * self.machine.flit_bytes
 

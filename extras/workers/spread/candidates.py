@@ -208,7 +208,7 @@ class Spread:
         return {place: one for place, one in found.items() if place not in refused and (place < known or interrupted)}
 
     def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
-        """What was found for one seed, by place; algorithms are those of the first."""
+        """The results for one seed, by place; algorithms are those of the first."""
         first = {place: found for (other, place), found in self._found.items() if other == self.request.seed}
         own = {place: found for (other, place), found in self._found.items() if other == seed}
         return dict(sorted({**{place: found for place, found in first.items() if found["published"]}, **own}.items()))

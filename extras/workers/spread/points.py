@@ -93,5 +93,5 @@ def _answer(found: Mapping[str, Any], question: Question) -> Answer:
 
 
 def _words(answer: Answer) -> str:
-    """What became of a question."""
+    """The outcome of a question, in words."""
     return answer.why or {Status.FEASIBLE: "a schedule", Status.INFEASIBLE: "refuted"}.get(answer.status, "no answer")

@@ -84,7 +84,7 @@ def verify_hlo(module: HloModule, kind: CollectiveKind | None = None, root: int 
 
 
 def _computed(module: HloModule, kind: CollectiveKind | None, root: int | None) -> tuple[Values, Layout]:
-    """What blocks hold, and the layout. Where a turn of a loop stands for all, it must do so for this layout, too."""
+    """The contents of blocks, and the layout. Where a turn of a loop stands for all, it must do so for this layout, too."""
     found = executed(module)
     if found.turns is not None:
         try:

@@ -104,7 +104,7 @@ class PermuteRun:
                     self._copy(source, (rank, Buffer.OUTPUT, offset), self._held(source))
 
     def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
+        """The contents of a place at the end."""
         return self.values.get(cell, Value(fault="nothing was ever written there"))
 
     def _copy(self, source: Cell, target: Cell, value: Value) -> None:

@@ -228,7 +228,7 @@ def backward(axis_name, op, cotangents, empty, cotangent):
 
 
 def own_part(cotangent, axis_name):
-    """What this device gave to the one value that all devices have."""
+    """The part of this device in the one value that all devices have."""
     me, members = lax.axis_index(axis_name), np.asarray(range(RANKS) if MEMBERS is None else MEMBERS)
     is_giver = (me == ROOT) if COLLECTIVE == "broadcast" else (me == members).any()
     part = cotangent[jnp.argmax(me == members)] if COLLECTIVE == "all-gather" else cotangent

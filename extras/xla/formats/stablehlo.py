@@ -42,5 +42,5 @@ class StableHlo(ProgramFormat):
         return verify_hlo(program, collective, root)
 
     def write_for(self, schedule: Schedule, message_bytes: int) -> bytes:
-        """What JAX makes of the module for JAX, for a message of N bytes of float32."""
+        """The lowering by JAX of the module for JAX, for a message of N bytes of float32."""
         return lowered_module(schedule, message_bytes)

@@ -1,4 +1,4 @@
-"""From a schedule to a permute program, and to StableHLO.
+"""Lowering of a schedule to a permute program, and to StableHLO.
 
 - `permutes`: the rows of every device, and what it sends and applies in each step
 - `levels`: fewer steps for schedules in fine slots

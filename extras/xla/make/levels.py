@@ -34,7 +34,8 @@ class Moves:
         return 1 + int(self.applied.max(initial=-1))
 
     def rows_sent(self) -> int:
-        """The rows that a device sends in all permutes together, at least: of every step the most that one sends or receives."""
+        """The number of rows that a device sends in all permutes together, at least: of every step the most that one sends or
+        receives."""
         apart = self.src != self.dst
         if not apart.any():
             return 0

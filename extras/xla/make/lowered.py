@@ -1,4 +1,5 @@
-"""From a schedule to StableHLO: the module for JAX, lowered by JAX in a process of its own, for devices that need not be there."""
+"""Lowering of a schedule to StableHLO: the module for JAX, lowered by JAX in a process of its own, for devices that need not be
+there."""
 
 import json
 from pathlib import Path

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main(folder: Path) -> None:
-    """Lower the function of the module, in `shard_map` over one axis, for devices of the abstract mesh that has it."""
+    """Lower the function of a written module for the devices of an abstract mesh with one axis (`shard_map`)."""
     import jax
     from jax.sharding import AbstractMesh, PartitionSpec
 

@@ -1,4 +1,4 @@
-"""From a schedule to a permute program: rows of data of every device, and what it sends and applies in each step."""
+"""Lowering of a schedule to a permute program: rows of data of every device, and what it sends and applies in each step."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -168,7 +168,7 @@ class _Builder:
             yield Stretch(one.permutes, own, send, *self._applied(one, place, width))
 
     def _applied(self, one: Outline, place: Int64, width: int) -> tuple[Int64, Int64]:
-        """What devices take after the steps of a stretch, and where they put it."""
+        """The rows that devices take after the steps of a stretch, and the places where they put them."""
         moves = self.moves
         coming = np.flatnonzero((moves.applied >= one.first) & (moves.applied < one.end))
         step, dst = moves.applied[coming] - one.first, moves.dst[coming]

@@ -42,7 +42,7 @@ _DIMENSIONS = {
 
 
 class RefusedError(Exception):
-    """What is wrong with a module."""
+    """A module that is refused, with the reason."""
 
 
 def context() -> Any:
@@ -134,7 +134,7 @@ class _Reader:
         return {"functions": functions, "meshes": meshes, "counts": counts, "main": public[0]}
 
     def _require_whole(self, parsed: Any, name: str) -> None:
-        """RefusedError where an argument or a result of a function has a sharding: then XLA cuts the arrays."""
+        """Raise RefusedError where an argument or a result of a function has a sharding: then XLA cuts the arrays."""
         for one in parsed.body.operations:
             if self._word(one.operation, "sym_name") == name:
                 for kind in ("arg_attrs", "res_attrs"):

@@ -25,7 +25,7 @@ _OPEN = b"([{<"
 
 
 def require_jaxlib() -> None:
-    """ToolMissingError where JAX is not installed."""
+    """Raise ToolMissingError where JAX is not installed."""
     if importlib.util.find_spec("jaxlib") is None:
         raise ToolMissingError("JAX is not installed, whose parser reads StableHLO; pip install 'certree[jax]'")
 
@@ -62,7 +62,7 @@ def module_of(document: dict[str, Any], where: str) -> HloModule:
 
 
 def require_text(data: bytes, where: str) -> None:
-    """InputError for bytes that are no text, and for brackets that are nested too deep."""
+    """Raise InputError for bytes that are no text, and for brackets that are nested too deep."""
     try:
         is_text = "\0" not in data.decode()
     except UnicodeDecodeError:

@@ -51,7 +51,7 @@ class Stretch:
 
     @property
     def rows(self) -> int:
-        """The rows of the inbox that a step fills."""
+        """The number of rows of the inbox that a step fills."""
         return sum(one.rows for one in self.permutes) + self.own
 
 
@@ -93,11 +93,11 @@ class PermuteProgram:
 
     @property
     def steps(self) -> int:
-        """The steps of one iteration."""
+        """The number of steps of one iteration."""
         return sum(one.steps for one in self.stretches)
 
     def require_fits(self) -> None:
-        """InputError where a table has another shape than the program needs, a number is out of range, or a device sends or
+        """Raise InputError where a table has another shape than the program needs, a number is out of range, or a device sends or
         receives twice in a permute."""
         ranks, cells = self.load.shape
         inputs, outputs = (max(self.layout.sizes(rank)[side] for rank in range(self.ranks)) for side in (0, 1))

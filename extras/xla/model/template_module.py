@@ -43,8 +43,8 @@ def _sentence(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a module has of its own: constants by name, and the schedule in a few words. `lines`: of lists of lists that are
-    constants, by place in the outer and in the inner one, the line of the file."""
+    """The parts of a module that differ from the template: constants by name, and the schedule in a few words. `lines`: of lists of
+    lists that are constants, by place in the outer and in the inner one, the line of the file."""
 
     head: str
     values: Mapping[str, Any]
@@ -118,7 +118,7 @@ class Template:
         return Parts(head, values, about[1] if about else "", lines)
 
     def require_head(self, parts: Parts, layout: Layout, where: str) -> None:
-        """InputError where what stands before the constants is not what is written for a collective."""
+        """Raise InputError where what stands before the constants is not what is written for a collective."""
         if parts.head != self._head(layout, parts.about):
             raise InputError(f"{where}: the lines before the constants are not those of its schedule")
 

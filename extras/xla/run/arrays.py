@@ -24,7 +24,7 @@ class Arrays:
         self.unit = duties.counts[0] // self.cells.sizes[0]
 
     def inputs(self) -> NDArray[Any]:
-        """What every rank gives, in the shape that the function of the module takes."""
+        """The inputs of every rank, in the shape that the function of the module takes."""
         rows = max(self.cells.layout.sizes(rank)[0] for rank in range(self.cells.layout.ranks))
         found = np.zeros((self.cells.layout.ranks, rows, self.repeats, self.unit), TYPES[self.kind])
         for number, ranks in enumerate(self.duties.owners):

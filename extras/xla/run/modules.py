@@ -19,7 +19,7 @@ _KNOWN: dict[str, ModuleType] = {}
 
 
 def require_jax() -> None:
-    """ToolMissingError where JAX is not installed."""
+    """Raise ToolMissingError where JAX is not installed."""
     if importlib.util.find_spec("jax") is None:
         raise ToolMissingError("JAX is not installed; pip install 'certree[jax]'")
 

@@ -35,7 +35,7 @@ class SystemVerilogFormat:
     has_trace: ClassVar[bool] = True
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
-        """All files but the golden trace. Time O(rows log rows)."""
+        """The files except the golden trace. Time O(rows log rows)."""
         others, sizes = ReadmemhFormat().files(tables, widths), sizes_of(tables, widths)
         return others | tables_documents(sizes, others) | reference_files(sizes)
 

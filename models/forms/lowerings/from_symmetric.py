@@ -13,5 +13,5 @@ class FromSymmetric(Lowering):
     removes = frozenset((SYMMETRIC,))
 
     def apply(self, schedule: AnySchedule) -> Schedule:
-        """All transfers. UnsupportedError where they are too many."""
+        """The schedule with all transfers written out. UnsupportedError where they are too many."""
         return written_out(schedule)

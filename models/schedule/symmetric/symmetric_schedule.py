@@ -139,7 +139,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def slot_cycles(self) -> int | None:
-        """The cycles of fine slots; None where slots have one length."""
+        """The number of cycles of fine slots; None where slots have one length."""
         return self.base.slot_cycles
 
     @property
@@ -287,7 +287,7 @@ class SymmetricSchedule(Shown):
 
 
 def base_targets(nodes: int, chunks: int) -> Int32:
-    """Where each base chunk of an all-to-all is for: nodes 1 to N - 1 in turn."""
+    """The target of each base chunk of an all-to-all: nodes 1 to N - 1 in turn."""
     return (1 + np.arange(chunks) % max(1, nodes - 1)).astype(np.int32)
 
 

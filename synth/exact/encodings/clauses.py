@@ -67,8 +67,8 @@ class TrustedClauses(Asking):
 
 
 class ShareClauses(TrustedClauses):
-    """The formula of one chunk with its share of the links out of endpoints: its refutation excludes the point, its model is one
-    chunk and no schedule of the point."""
+    """The formula of one chunk with its share of the links out of endpoints. A refutation of it excludes the point; a model of it
+    is a schedule of one chunk, not of the point."""
 
     ordered = False
 

@@ -26,7 +26,7 @@ class Asking(ABC):
 
     @classmethod
     def accepts(cls, question: Question) -> None:
-        """UnsupportedError unless the collective is one it covers."""
+        """Raise UnsupportedError unless the collective is one it covers."""
         if question.collective.kind not in cls.kinds:
             covered = ", ".join(sorted(cls.kinds))
             raise UnsupportedError(f"{cls.__name__} covers {covered}, not {question.collective.kind}")

@@ -94,7 +94,7 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
 
 @dataclass(frozen=True)
 class Plans:
-    """What is summed up and copied where. `climbs`: from all endpoints to each of the central switches; `is_pulled`: endpoints in
+    """The nodes that sum up and copy. `climbs`: from all endpoints to each of the central switches; `is_pulled`: endpoints in
     turn get the sums, or send out their data; `is_shared`: endpoints add some of the pieces."""
 
     request: Request

@@ -88,7 +88,7 @@ def aggregations(topology: Topology) -> list["Aggregation"]:
 
 @dataclass(frozen=True)
 class Climb:
-    """From nodes (`lower`) to the reducing switches above them (`upper`), up to `top`; `level`: of each step, from 1."""
+    """Paths from nodes (`lower`) to the reducing switches above them (`upper`), up to `top`; `level`: of each step, from 1."""
 
     lower: Int32
     upper: Int32

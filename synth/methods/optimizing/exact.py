@@ -92,7 +92,7 @@ class _Trees:
         self._budget = Budget(TOTAL_BUDGET * request.effort)
 
     def accepts(self, chunks: int) -> None:
-        """UnsupportedError where the model does not cover the request."""
+        """Raise UnsupportedError where the model does not cover the request."""
         self._encoding.accepts(self._request.topology, self._request.collective, chunks)
 
     @property
@@ -121,7 +121,7 @@ class _Formula:
         self._budget, self.words = Budget(TOTAL_CONFLICTS * request.effort), f"{self._question.model}; steps of one round"
 
     def accepts(self, chunks: int) -> None:
-        """UnsupportedError where there are too many endpoints or chunks."""
+        """Raise UnsupportedError where there are too many endpoints or chunks."""
         ends, name = len(self._request.topology.endpoints), self._request.topology.name
         if ends > MAX_ENDPOINTS:
             raise UnsupportedError(f"exact covers up to {MAX_ENDPOINTS} endpoints; {name} has {ends}")

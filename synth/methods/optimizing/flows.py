@@ -112,7 +112,7 @@ class _Timed:
 
     @property
     def steps(self) -> int:
-        """The steps of one iteration."""
+        """The number of steps of one iteration."""
         return int(self.slots.max()) + 1
 
     def is_folded(self, form: str) -> bool:

@@ -241,7 +241,7 @@ def _fits(request: Request, network: Fabric, trees: int, period: int) -> bool:
 
 
 def _nearly(request: Request, network: Fabric) -> list[tuple[int, int]]:
-    """(K, L) of the rate that is nearest to the highest among short periods that are not too large, the shortest of equal ones."""
+    """The K trees and period L with the highest rate K/L among short periods that fit, the shortest of equal ones; [] if none."""
     shapes = [(int(network.strength * period) // network.multiple * network.multiple, period) for period in range(1, _NEAR_PERIODS)]
     rated = [
         (Fraction(trees, -period), period, trees) for trees, period in shapes if trees and _fits(request, network, trees, period)

@@ -129,7 +129,7 @@ def _nested(request: Request, grid: Int32) -> tuple[Rows, NDArray[np.int32]]:
 
 
 def _at(grid: Int32, part: _Part, depth: int, away: int) -> Int32:
-    """Where the chunks of a part are in the ring phase number `depth`, `away` places round from the place of their roots.
+    """The places of the chunks of a part in the ring phase number `depth`, `away` places round from the place of their roots.
 
     Shape (chunks, rings): a chunk is in the place of its root in the dimensions before, and in rings at all places of those after.
     """

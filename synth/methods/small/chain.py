@@ -36,7 +36,7 @@ MOST_ROWS = 1 << 13  # of a program that is tried where the number of pieces is 
     takes_members=True,
 )
 def chain(request: Request, options: Options) -> Schedule:
-    """From the root along a chain of all endpoints, in pieces, each of which everyone passes on to the next; in fine slots.
+    """A broadcast from the root along a chain of all endpoints, which pass on one piece after the other; in fine slots.
 
     A reduce is the same backwards. Neighbours come after each other. Each endpoint sends the message once, so for long messages
     behind switches with one link to each endpoint it comes near the bandwidth bound. Option: pieces=P; without it numbers that suit

@@ -1,4 +1,5 @@
-"""The page "How a schedule flows" has the files of each command, in the order in which they are first entered."""
+"""The page "The path of a schedule through the code" has the files of each command, in the order in which they are first
+entered."""
 
 import re
 import subprocess

@@ -39,7 +39,7 @@ class Planted:
 
 def _stale(number: str) -> Planted:
     return Planted(
-        f"{number} of the first image",
+        f"{number} taken from the first image",
         BANKS,
         f"        {number} <= next_{number};",
         f"        if (opens_first) {number} <= next_{number};",

@@ -64,7 +64,7 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
 
 def granules_taken(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> int:
-    """The granules that all lanes can take across the labels."""
+    """The number of granules that all lanes can take across the labels."""
     topology, room = of.instance.topology, _room(of, label, sinks)
     counted = np.flatnonzero(room > 0)
     each = -(-room[counted] // of.scale)
@@ -79,7 +79,7 @@ def _room(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> Int64:
 
 
 def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int]) -> int:
-    """The granules of `sources` that are due at `sinks`, all different; WitnessError for ends that the collective does not have."""
+    """The number of different granules of `sources` that are due at `sinks`; WitnessError for ends that the collective lacks."""
     instance, topology = of.instance, of.instance.topology
     kind, shares = instance.collective.kind, instance.shares
     for nodes, flags, what in (

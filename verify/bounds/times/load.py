@@ -12,7 +12,7 @@ from certree.verify.bounds.witness import WitnessError, check_bound, only_fields
 
 
 def _of_bound(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
-    """What the bandwidth bound assumes."""
+    """The assumptions of the bandwidth bound."""
     return class_of(instance, witness["bound"]["kind"], witness["bound"]["witness"])
 
 

@@ -114,7 +114,7 @@ def counting_applies(instance: Instance) -> bool:
 
 
 def _of_transfers(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
-    """What the proof of `counting` assumes: with shares nothing, since it is that of a subpartition."""
+    """The assumptions of the proof of `counting`: with shares nothing, since it is that of a subpartition."""
     if is_shared(instance):
         return []
     return [term for term in (no_coding(instance, witness), only_forwarding(instance, witness)) if term is not None]

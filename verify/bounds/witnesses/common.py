@@ -96,7 +96,7 @@ def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
 
 
 def _of_steps(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
-    """What the proof of `distance` assumes: of a single hop nothing but that a transfer takes a step."""
+    """The assumptions of the proof of `distance`: of a single hop nothing but that a transfer takes a step."""
     if witness["hops"] == 1:
         return ["whole steps"]
     topology = instance.topology

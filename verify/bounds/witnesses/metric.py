@@ -26,7 +26,7 @@ Int64 = NDArray[np.int64]
 
 
 def _switches(instance: Instance, witness: Mapping[str, Any]) -> str | None:
-    """What the proof assumes of switches: nothing with targets, where each transfer brings a chunk on towards one sink."""
+    """The assumptions of the proof about switches: none with targets, where each transfer brings a chunk on towards one sink."""
     return None if instance.collective.has_targets else only_forwarding(instance, witness)
 
 
@@ -182,7 +182,7 @@ def _joins_by_distance(topology: Topology, length: Int64) -> list[tuple[int, int
 
 
 def _merged(instance: Instance, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The joins, taken in order, that merge two classes with an endpoint that takes part each."""
+    """The joins that merge two classes, each of which has a member. Joins are taken in order."""
     leader = list(range(len(instance.topology.kind)))
     has_endpoint = instance.is_member.tolist()
     found = []

@@ -64,7 +64,7 @@ def plain_clauses(formula: Formula) -> set[frozenset[int]]:
     Subject.PROOFS,
 )
 def check_interchangeable(formula: Formula, clauses: set[frozenset[int]], exchange: dict[int, int]) -> None:
-    """ProofError unless the formula is the same after this exchange of variables. `clauses`: those that define no counter."""
+    """Raise ProofError unless the formula is the same after this exchange of variables. `clauses`: those that define no counter."""
 
     def image(literal: int) -> int:
         return exchange.get(literal, literal) if literal > 0 else -exchange.get(-literal, -literal)

@@ -79,7 +79,7 @@ class Encoder(ABC):
             self.formula.add(-counted[extra])
 
     def add_loads(self, on_pair: Mapping[tuple[int, int], Sequence[int]]) -> None:
-        """In step t a pair of nodes carries at most its capacity times the rounds of the step.
+        """Require that in step t a pair of nodes carries at most its capacity times the rounds of the step.
 
         `on_pair[pair, t]`: the transfers that would use it; kept as `loads`.
         """

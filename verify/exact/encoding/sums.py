@@ -115,12 +115,12 @@ class SumEncoder(Encoder):
 
     @property
     def interchangeable(self) -> Sequence[int]:
-        """All chunks."""
+        """The numbers of all chunks, which are interchangeable."""
         return range(self.question.chunks)
 
     @property
     def chunk_families(self) -> tuple[Family, ...]:
-        """All clauses except the rounds of steps."""
+        """The clauses except those on the rounds of steps."""
         return (self.has, self.reduce, self.copy, self.brings, *self._stores)
 
     def first_transfers(self, chunk: int) -> list[int]:

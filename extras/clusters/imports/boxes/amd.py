@@ -1,4 +1,4 @@
-"""What `rocm-smi --showtopo` and `amd-smi topology` print, as text or JSON: link type, weight and hops of every two GPUs.
+"""The output of `rocm-smi --showtopo` and `amd-smi topology`, as text or JSON: link type, weight and hops of every two GPUs.
 
 XGMI of one hop and the least weight is a link; what has more is reached through other GPUs. Neither tool states how PCIe joins
 GPUs; those without XGMI meet at the socket of their NUMA node.

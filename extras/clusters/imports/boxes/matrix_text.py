@@ -39,7 +39,7 @@ class Matrix:
 
 @dataclass
 class _Header:
-    """Where a header is, its devices, and whether the last one is glued to the next column."""
+    """The row of a header, its devices, and whether the last one is glued to the next column."""
 
     row: int
     devices: list[str]
@@ -79,7 +79,7 @@ def _cells(line: str, prefixes: set[str]) -> list[str]:
 
 
 def matrices(lines: list[str], where: str) -> list[Matrix]:
-    """All matrices. TopologyError names the line, row and column of what contradicts itself."""
+    """All matrices in the lines of a file. TopologyError names the line, row and column of what contradicts itself."""
     prefixes, headers = _prefixes(lines), find_headers(lines)
     legend = {match[1]: match[2] for line in lines if (match := _LEGEND.fullmatch(line))}
     found, before = [], 0

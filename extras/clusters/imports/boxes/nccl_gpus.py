@@ -36,8 +36,8 @@ def whole(element: Element, name: str, low: int, high: int, where: str) -> int:
 
 @dataclass
 class Gpus:
-    """GPUs by their bus and number in the file; endpoints are numbered in the order of `keys`: (host, dev, bus). `host`: the one
-    that is read."""
+    """GPUs by their bus and number in the file; endpoints are numbered in the order of `keys`: (host, dev, bus). `host`: the
+    number of the host whose GPUs are read."""
 
     keys: list[tuple[int, int, str]]
     host: int = 0

@@ -79,7 +79,7 @@ def _is_switched(box: Box, bonds: Mapping[Pair, int], most: list[int], names: li
 def _refuse_mixture(
     gpus: int, bonds: Mapping[Pair, int], most: list[int], names: list[str], cells: Mapping[tuple[str, str], str], where: str
 ) -> None:
-    """TopologyError where a GPU shows more NVLinks than one has, so that they lead to switches, and some pair differs."""
+    """Raise TopologyError where a GPU shows more NVLinks than one has, so that they lead to switches, and some pair differs."""
     for gpu in range(gpus):
         if sum(count for pair, count in bonds.items() if gpu in pair) <= MOST_OF_A_GPU:
             continue

@@ -1,1 +1,1 @@
-"""What joins servers: listings of InfiniBand subnets, Slurm's topology, edge lists."""
+"""Fabrics that join servers: listings of InfiniBand subnets, Slurm's topology, edge lists."""

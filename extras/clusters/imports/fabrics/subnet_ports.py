@@ -64,7 +64,7 @@ def _stated(width: str, lane: str, at: str) -> str | None:
 
 
 def _subnet(cables: list[tuple[int, _Port, _Port, str | None]], where: str) -> Subnet:
-    """Nodes and ports: a switch by its GUID, the ports of an adapter by its name."""
+    """The nodes and ports of a subnet. A switch is known by its GUID, and ports of adapters with one name are of one node."""
     subnet, node = Subnet(), _nodes([end for _, port, other, _ in cables for end in (port, other)])
     for number, port, other, stated in cables:
         at = node[port], port.number

@@ -223,7 +223,7 @@ def _estimate(name: str, possible: Sequence[_Solution], best: _Solution, vector:
 
 
 def _require_rank(points: Sequence[Measurement], names: Sequence[str], design: Floats) -> None:
-    """InputError where the parameters other than epsilon cannot be separated with any threshold."""
+    """Raise InputError where the parameters other than epsilon cannot be separated with any threshold."""
     columns = [number for number, name in enumerate(names) if name != EPSILON]
     matrix = design[:, columns]
     norms = np.linalg.norm(matrix, axis=0)
@@ -253,7 +253,7 @@ def _advice(points: Sequence[Measurement]) -> str:
 def _require_decided(
     points: Sequence[Measurement], names: Sequence[str], candidates: Sequence[int], errors: Sequence[float], best: int
 ) -> None:
-    """InputError where several thresholds explain the data equally well."""
+    """Raise InputError where several thresholds explain the data equally well."""
     if EPSILON not in names:
         return
     alike = [

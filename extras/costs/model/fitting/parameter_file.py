@@ -83,7 +83,7 @@ def _level_lines(name: str, found: Fit, alpha: float, beta: float) -> list[str]:
 
 
 def _further_start(link: str, far: Fit, near: Fit) -> float:
-    """What an exchange over a link of that kind takes longer to start; 0 where the intervals allow that."""
+    """The additional start-up time of an exchange over a link of that kind; 0 where the intervals allow that."""
     here, there = near.estimates[ALPHA], far.estimates[ALPHA]
     if there.high < here.low:
         raise InputError(

@@ -120,7 +120,7 @@ class _Costs:
         self._servers, self._level, self._server = servers, model.middle, model.server
 
     def _sum(self, terms: int) -> Fraction:
-        """To receive all but one of that many terms and to add them."""
+        """The cost of receiving all but one of that many terms and adding them."""
         received = (terms - 1) * (self._level.flow_seconds(terms) + self._server.gamma_seconds_per_float)
         return received + (terms + 1) * self._server.delta_seconds_per_float
 
@@ -155,7 +155,7 @@ class _Costs:
             steps, shallow = steps + 1, deep
 
     def _trees(self) -> Iterator[Fraction]:
-        """What sums of all terms take in the cheapest trees of depth 1, 2, ...; in exact whole numbers. O(N³) each."""
+        """The costs of sums of all terms in the cheapest trees of depth 1, 2, ...; in exact whole numbers. O(N³) each."""
         count = self._servers
         sums = [Fraction(0), *(self._sum(terms) for terms in range(2, count + 1))]  # of 1, 2, ... terms
         scale = lcm(*(one.denominator for one in sums))

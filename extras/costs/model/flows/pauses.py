@@ -65,7 +65,7 @@ def parse_pauses(text: str) -> Pauses:
 
 
 def _size(text: str, name: str, size: str) -> int:
-    """The bytes of a field, 0 included."""
+    """The number of bytes of a field, 0 included."""
     if _ZERO.fullmatch(size.strip()):
         return 0
     try:
@@ -76,7 +76,7 @@ def _size(text: str, name: str, size: str) -> int:
 
 @dataclass
 class Work:
-    """What the steps of a run may still do (`left`): frame times, each of which counts its hops and `_FIXED_WORK`."""
+    """The work that is left for the steps of a run (`left`): frame times, each of which counts its hops and `_FIXED_WORK`."""
 
     left: int = MOST_WORK
 
@@ -85,7 +85,7 @@ class Work:
         return self.left // (hops + _FIXED_WORK)
 
     def refuse_more(self, least: int, hops: int) -> None:
-        """UnsupportedError where a step with this many hops has at least `least` frame times and fewer are left."""
+        """Raise UnsupportedError where a step with this many hops has at least `least` frame times and fewer are left."""
         if least > self.frame_times(hops):
             raise UnsupportedError(
                 f"pauses: a step of {hops:,} hops has at least {least:,} frame times; allowed: {self.frame_times(hops):,}, "
@@ -113,7 +113,7 @@ def time_lost(
     pauses: Pauses,
     work: Work,
 ) -> Lost:
-    """What pauses add to a step: its frame times with them less those without, at least 0.
+    """The time that pauses add to a step: its frame times with them less those without, at least 0.
 
     `kind`: of each flow the number of its length in `floats`, which is rounded up to whole frames; `hop_flow`, `hop_link`:
     the links of each flow, flows ascending, routes in order, each link with a flow; `seconds`: of a float over each link. What is

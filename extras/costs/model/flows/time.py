@@ -99,7 +99,7 @@ class FlowTime:
 
     @property
     def seconds(self) -> Fraction:
-        """All three."""
+        """The sum of the three parts, in seconds."""
         return self.start_up + self.transfer + self.reduction
 
     def stretched(self, factor: Fraction) -> "FlowTime":

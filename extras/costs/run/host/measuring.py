@@ -44,7 +44,7 @@ class Benchmarks:
 
     @property
     def device(self) -> str:
-        """What adds: the GPU, or the CPU with its threads."""
+        """The device that adds: the GPU, or the CPU with its threads."""
         return self.gpu.name if self.gpu is not None else f"CPU, {self.threads} thread{'s' if self.threads > 1 else ''}"
 
     def _additions(self, vectors: int, floats: int) -> list[float]:

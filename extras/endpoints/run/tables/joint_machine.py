@@ -48,7 +48,7 @@ def joint_machine(endpoint: Endpoint) -> Machine:
 
 
 def require_links(topology: Topology, endpoint: Endpoint, machine: Machine) -> None:
-    """UnsupportedError where links of the network are faster in tables than by the parameters of links in packages.
+    """Raise UnsupportedError where links of the network are faster in tables than by the parameters of links in packages.
 
     In tables each pair of neighbours has as many lanes of `machine` as its capacity says; `endpoints` gives links in packages as
     few lanes as their rate allows. Fewer and faster ones are taken: tables are then the slower ones. O(pairs).

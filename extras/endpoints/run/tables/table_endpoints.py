@@ -179,7 +179,7 @@ class TableEndpoints(EndpointModel):
         return EndpointUse(self.name, counters["usable_cycles"], busy, counts, self.of, delays)
 
     def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:
-        """When payloads were at their interfaces, and what iterations did at engines."""
+        """The cycles in which payloads were at their interfaces, and the events of iterations at engines."""
         assert isinstance(endpoints, _core.NodeEndpoints)
         steps = sorted((cycle, node, iteration, STEPS[step]) for cycle, node, iteration, step in endpoints.steps())
         return EndpointEvents(dict(core.fetches()), steps)
@@ -200,13 +200,13 @@ class TableEndpoints(EndpointModel):
         return rooms, sizes
 
     def _refuse_too_many_units(self, nodes: int) -> None:
-        """UnsupportedError for engines that take too much memory here."""
+        """Raise UnsupportedError for engines that take too much memory here."""
         for count, what in ((self.endpoint.engine.alus, "ALUs"), (self.endpoint.engine.banks, "banks")):
             if nodes * count > MAX_UNITS:
                 raise UnsupportedError(f"{count} {what} are too many here: {nodes * count} in all; allowed: {MAX_UNITS}")
 
     def _require_room(self, room: int, size: int, overlap: int) -> None:
-        """UnsupportedError where the next row in order could be one of an iteration that has no place."""
+        """Raise UnsupportedError where the next row in order could be one of an iteration that has no place."""
         machines = self.endpoint.engine.state_machines
         places = min(machines, room // max(1, size))
         if places < overlap:

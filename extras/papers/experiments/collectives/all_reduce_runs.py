@@ -113,7 +113,7 @@ class _AllReduceRuns(Experiment):
         return sorted(cells, key=self._order(cells)) + list(self._ratio_cells(cycles))
 
     def _base(self, line: str, cycles: Mapping[tuple[str, str, int], int | None]) -> int:
-        """The divisor of times: the first of all, or the line's own first."""
+        """The cycles by which a line is divided: the first of all lines for times, else its own first; 1 where none is known."""
         found = [value for (_, name, _), value in cycles.items() if value and (self.measure == "time" or name == line)]
         return found[0] if found else 1
 

@@ -227,7 +227,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_tables(run: Run, endpoint: Endpoint, nodes: int) -> dict[str, Any]:
-    """What `run_line` says of a run of tables."""
+    """The text of `run_line` on a run of tables."""
     if not run.data_ok:
         raise RuntimeError(f"a run of tables: wrong {run.wrong}, deadlock {run.deadlock}")
     assert run.endpoint is not None

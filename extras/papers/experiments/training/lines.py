@@ -1,4 +1,4 @@
-"""What a target of training states: its lines, ratios, aggregates and groups of layers."""
+"""The fields of a target of training: its lines, ratios, aggregates and groups of layers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Line:
     measured: tuple[tuple[int, str], ...]
 
     def at(self, place: int) -> dict[str, Any]:
-        """What a run on one of the networks is asked for."""
+        """The arguments of a run on one of the networks."""
         methods = [text.replace("{setting}", self.settings[place]) if self.settings else text for text in self.methods]
         known = {"timing": self.timing, "flow": self.flow, "system": self.system, "measured": list(map(list, self.measured))}
         own = {} if self.program == MESSAGES else {"program": self.program}  # results of other lines keep their names

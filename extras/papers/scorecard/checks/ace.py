@@ -16,7 +16,7 @@ MEBI = 1 << 20
 
 @CHECKS.register("ace-fig2")
 def all_reduce_is_two() -> list[Found]:
-    """Fig. 2: an all-reduce is a reduce-scatter followed by an all-gather, here by the ring's transfers."""
+    """Fig. 2: an all-reduce is a reduce-scatter followed by an all-gather. Checked on the transfers of a ring."""
     whole = schedule_of("ring:4", method="ring")
     parts = [schedule_of("ring:4", kind, method="ring").transfers for kind in ("reduce-scatter", "all-gather")]
     first = int(whole.step[whole.op == Op.COPY].min())

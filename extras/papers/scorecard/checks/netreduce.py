@@ -103,7 +103,7 @@ def over_tencent() -> list[Found]:
 
 @CHECKS.register("netreduce-eq5")
 def over_the_ring() -> list[Found]:
-    """Eq. (5): the flat ring less NetReduce."""
+    """Eq. (5): the time of the flat ring minus that of NetReduce, coefficient by coefficient."""
     less = flat_ring(P, GPUS) - hierarchical_netreduce(P, GPUS)
     return _coefficients("difference", less, 2 * P - 2 * GPUS - 1, -Fraction(2 * (GPUS - 1), GPUS), Fraction(P - 2, P))
 

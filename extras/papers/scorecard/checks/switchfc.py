@@ -43,14 +43,14 @@ def all_to_all_by_distance() -> list[Found]:
 
 @CHECKS.register("switchfc-fig7")
 def all_reduce_of_four() -> list[Found]:
-    """Fig. 7: two steps with 4 nodes, to the next node and to the one after."""
+    """Fig. 7: an all-reduce of 4 nodes takes two steps. In each, a node sends to the next node and to the one after it."""
     made = _made("switch-fc:4x4", "all-reduce", "switch-fc")
     return [Found("steps", made.steps, 2), Found("step 1", _sent(made, 0), "1, 2"), Found("step 2", _sent(made, 1), "2, 3")]
 
 
 @CHECKS.register("switchfc-fig8")
 def all_gather_of_four() -> list[Found]:
-    """Fig. 8: two steps with 4 nodes, all data of a node in each."""
+    """Fig. 8: an all-gather of 4 nodes takes two steps, and a node sends all of its data in each."""
     made = _made("switch-fc:4x4", "all-gather", "switch-fc")
     second = sorted(made.chunk[(made.step == 1) & (made.src == 0)].tolist())
     return [Found("steps", made.steps, 2), Found("blocks that node 0 sends in step 2", str(second), "[0, 3]")]

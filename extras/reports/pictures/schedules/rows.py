@@ -32,7 +32,7 @@ class ChannelRows:
 
     @property
     def bottom(self) -> float:
-        """Where the last row ends."""
+        """The lower end of the last row."""
         return float(self._tops[-1])
 
     def draw(self, sheet: Sheet, width: float) -> None:

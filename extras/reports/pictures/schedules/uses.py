@@ -33,7 +33,8 @@ class Uses:
 
 
 def uses_of(schedule: Schedule) -> Uses:
-    """The uses of a schedule. Transfers between buffers of one node, and those without a link, use none. O(uses · log)."""
+    """The uses of channels by the transfers of a schedule. Transfers between buffers of one node, and those without a link, use
+    none. O(uses · log)."""
     if schedule.has_fine_slots:
         return _fine_uses(schedule, fine_times(schedule).slot)
     topology = schedule.topology
@@ -75,7 +76,8 @@ def _fine_uses(schedule: Schedule, slot: int) -> Uses:
 
 
 def lanes_of(pair: Int64, entry: Int64, length: Int64, capacity: NDArray[np.integer]) -> tuple[Int64, NDArray[np.bool_]]:
-    """(lane, fits) of uses ordered by pair and entry: each on the first lane of its pair that is free when it enters."""
+    """The lane of each use, the first of its pair that is free when it enters, and whether there is one. Ordered by pair and
+    entry."""
     lane, free = np.zeros(len(pair), np.int64), np.zeros(0, np.int64)
     fits = np.ones(len(pair), np.bool_)
     for index, start in enumerate(entry.tolist()):
@@ -103,8 +105,8 @@ def _after_each_other(group: Int64, capacity: Int64, length: Int64) -> tuple[Int
 
 @dataclass(frozen=True)
 class Shown:
-    """What a picture over time shows: `iterations` from the first on; their `columns` (rounds); the columns before `steady` are the
-    prologue, those from `closing` on the epilogue (None where nothing repeats); `left_out`: iterations in the middle."""
+    """The extent of a picture over time: `iterations` from the first on; their `columns` (rounds); the columns before `steady` are
+    the prologue, those from `closing` on the epilogue (None where nothing repeats); `left_out`: iterations in the middle."""
 
     iterations: int
     columns: int

@@ -1,4 +1,4 @@
-"""What methods are compared with: what runs today, from a file or by name."""
+"""Baselines of comparisons: schedules that run today, from a file or by name."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,8 +46,8 @@ def schedule_of(baseline: str, request: Request) -> AnySchedule | str:
 
 
 def seconds_of_nccl(baseline: str, made: AnySchedule, size: int, machine: Machine) -> dict[str, str]:
-    """What NCCL's tuning model predicts for its rings in one box: the seconds of the fastest protocol, exact, and which one it is.
-    Nothing for other baselines, several boxes, and machines whose numbers the model does not have."""
+    """The prediction of NCCL's tuning model for its rings in one box: the seconds of the fastest protocol, exact, and which one it
+    is. Nothing for other baselines, several boxes, and machines whose numbers the model does not have."""
     named = {protocol: f"nccl-{machine.name.split()[0]}-{protocol}" for protocol in PROTOCOLS}
     if baseline != RINGS or boxes(made.topology) > 1 or not all(name in COST_PARAMETERS.names() for name in named.values()):
         return {}

@@ -120,7 +120,7 @@ def _tried(run: Callable[[], JointRun]) -> JointRun | str:
 
 
 def _cell(how: str, done: JointRun | str, **planned: int) -> dict[str, Any]:
-    """What a run says, or why there is none. `planned`: what the schedule says before it."""
+    """The cell of a run, or the reason why there is none. `planned`: the fields of the schedule."""
     if isinstance(done, str):
         return {"how": how, **planned, "not_simulated": done}
     counts = {name: getattr(done, name) for name in ("contention_cycles", "late", "data_ok", "wrong")}

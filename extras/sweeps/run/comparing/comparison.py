@@ -217,14 +217,14 @@ class Comparison:
         return [schedule for schedule, *_ in self._checked.values()]
 
     def cells(self, entries: Sequence[Entry], sizes: Sequence[int], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-        """All methods at one size after the other."""
+        """The cells of all methods, one size after the other."""
         for place, (size, entry) in enumerate(product(sizes, entries), 1):
             cell = self.cell(entry, size)
             tell(Counted(f"{entry.text} at {size_words(size)}: {outcome_words(cell)}", place, len(sizes) * len(entries)))
             yield cell
 
     def task(self, entry: Entry, sizes: Sequence[int]) -> Task:
-        """What makes the cells of one method on a worker."""
+        """The task that makes the cells of one method on a worker."""
         arguments = {
             **sent(self.topology, self.collective),
             "machine": self.machine.document(),
@@ -316,7 +316,7 @@ class Comparison:
         }
 
     def _of_engine(self, result: Run) -> dict[str, Any]:
-        """What an engine held, and its area and power; nothing without one."""
+        """The memory, area and power of an engine; nothing without one."""
         if self.endpoint is None or result.endpoint is None or self.endpoint.system.runs is not Runs.ENGINE:
             return {}
         engine = self.endpoint.endpoint

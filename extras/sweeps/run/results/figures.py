@@ -47,7 +47,7 @@ def _cycles(row: Row) -> int | None:
 
 
 def _brief(row: Row) -> dict[str, Any]:
-    """What a plot needs of a row."""
+    """The fields of a row that a plot needs."""
     return {axis: row.get(axis) for axis in AXES} | {"cycles": _cycles(row)}
 
 

@@ -27,7 +27,7 @@ def are_few(tables: Tables) -> bool:
 
 @dataclass(frozen=True)
 class Program:
-    """What each node executes in some iterations, in order: the slot, the table row and the iteration of each entry."""
+    """The rows that each node executes in some iterations, in order: the slot, the table row and the iteration of each entry."""
 
     tables: Tables
     entries: Mapping[int, Sequence[tuple[int, int, int]]]
@@ -41,7 +41,7 @@ class Program:
         return cls(tables, {node: sorted(entries) for node, entries in found.items()})
 
     def in_time(self) -> list[Entry]:
-        """All entries in the order of their slots."""
+        """The entries in the order of their slots."""
         every = ((self.entries[node][k][0], node, k) for node in self.entries for k in range(len(self.entries[node])))
         return [(node, k) for _, node, k in sorted(every)]
 

@@ -55,8 +55,8 @@ def _extent(plan: CheckedTables, tables: Tables, apart: int, seed: int) -> str:
 
 
 def _require_modelled(tables: Tables) -> None:
-    """UnsupportedError for messages of several sizes, and where iterations use a work cell in turn, which only slots keep apart:
-    the model has a cell for each."""
+    """Raise UnsupportedError for messages of several sizes, and where iterations use a work cell in turn, which only slots keep
+    apart: the model has a cell for each."""
     if tables.has_sizes:
         raise UnsupportedError("paced tables: not supported for messages of several sizes; the model has one for all")
     race = race_of_tables(tables) if tables.repeats > 1 else None

@@ -41,7 +41,7 @@ class Packet:
 
     @property
     def places(self) -> int:
-        """In how many ways its flits, which keep their order, can be on its route, on virtual channels of its choice."""
+        """The number of ways in which its flits, which keep their order, can be on its route, on virtual channels of its choice."""
         return comb(len(self.kinds) + len(self.channels) + 1, len(self.channels) + 1) * prod(map(len, self.vcs))
 
 
@@ -135,7 +135,7 @@ def groups_of(packets: Sequence[Packet]) -> list[list[Packet]]:
 
 
 def places_of(group: Sequence[Packet]) -> int:
-    """In how many ways the flits of a group can be on their routes, whatever the others do."""
+    """The number of ways in which the flits of a group can be on their routes, whatever the others do."""
     return prod(packet.places for packet in group)
 
 

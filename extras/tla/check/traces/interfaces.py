@@ -111,7 +111,7 @@ def _model(traced: _Trace, run: str, unit: int, clocks: Clocks) -> Generated:
 
 
 def _check_clocks(nodes: Sequence[int], clocks: Clocks, most: int) -> None:
-    """UnsupportedError for clocks with which TLC cannot count `most` cycles, the longest time that a counter counts."""
+    """Raise UnsupportedError for clocks with which TLC cannot count `most` cycles, the longest time that a counter counts."""
     for node in nodes:
         skew, drift = clocks.skew[node], clocks.drift[node]
         rest = min(drift.denominator, most) * abs(drift.numerator)

@@ -179,7 +179,7 @@ def _line_text(step: Mapping[str, Any]) -> str:
 
 
 def _check_routers(traced: TracedFlits, topology: Topology, machine: Machine, trace: Path) -> None:
-    """InputError with the first statement about the routers that is wrong for the network and the machine."""
+    """Raise InputError with the first statement about the routers that is wrong for the network and the machine."""
     where, router = f"{trace}, line 1", machine.router
     sizes = {
         "vcs": (traced.vcs, machine.vc_count),

@@ -25,7 +25,7 @@ class Shape:
 
     @property
     def positions(self) -> int:
-        """The positions of the output of one sample."""
+        """The number of positions of the output of one sample."""
         along = ceil_div(self.height - self.filter_height + 1, self.stride)
         return along * ceil_div(self.width - self.filter_width + 1, self.stride)
 
@@ -41,8 +41,8 @@ class Shape:
 
 
 class Accelerator(ABC):
-    """What computes the layers of a workload. `batch` samples are dealt to its `arrays`; numbers have `element_bytes`; cycles are
-    those of `clock_hertz`."""
+    """An accelerator that computes the layers of a workload. `batch` samples are dealt to its `arrays`; numbers have
+    `element_bytes`; cycles are those of `clock_hertz`."""
 
     arrays: int
     clock_hertz: Fraction
@@ -52,7 +52,7 @@ class Accelerator(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What outputs call it: its name, or its size and speed."""
+        """The title in outputs: its name, or its size and speed."""
 
     @abstractmethod
     def product(self, positions: int, products: int, filters: int, kept: int = 0) -> int:

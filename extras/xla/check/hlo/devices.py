@@ -122,7 +122,7 @@ class _Whole(Machine):
         return operands if operation.name in _HANDS_ON[1:] else super().executed(operation, operands, environment)
 
     def _manual(self, operation: HloOperation, operands: list[Tensor]) -> list[Tensor]:
-        """What every device computes on its part."""
+        """The results that every device computes on its part."""
         if self.found is not None:
             raise InputError(f"{operation}: a second one; supported is one collective")
         _require_one(sum(isinstance(one, Outside) for one in operands), "arrays of data")

@@ -1,4 +1,4 @@
-"""What happens to blocks of data while a program runs, as columns: each event makes one block on one device.
+"""Events of blocks of data while a program runs, as columns: each event makes one block on one device.
 
 An event has at most two others that it comes from, which have lower numbers. Event 0 is the constant zero. A block that is read,
 cut out or put elsewhere is the same event: what counts is what a device was given, received or added up. With `everything` these
@@ -27,7 +27,7 @@ class UnfoldableError(Exception):
 
 
 class Kind(IntEnum):
-    """What an event is."""
+    """The kind of an event."""
 
     CONSTANT = 0
     INPUT = 1
@@ -60,7 +60,7 @@ class Batch:
 
 
 class Events:
-    """All events so far, batch by batch."""
+    """The events so far, batch by batch."""
 
     def __init__(self, *, everything: bool) -> None:
         self.everything = everything

@@ -83,7 +83,7 @@ class Fold:
         return found
 
     def require_own(self, found: Sequence[Tensor]) -> None:
-        """UnfoldableError where one of these comes from outside, or differs by turn."""
+        """Raise UnfoldableError where one of these comes from outside, or differs by turn."""
         if any(one.turns or id(one.array) in self._data | self._carried or id(one.array) in self._wrote for one in found):
             raise UnfoldableError
 
@@ -94,7 +94,7 @@ class Fold:
         return replace(found[0], array=found[0].array.copy())
 
     def _written(self, operation: HloOperation, operands: list[Tensor], execute: Execute) -> Tensor:
-        """What is carried, with a part that this turn puts there."""
+        """The carried values, with the part that this turn writes."""
         if operands[1].turns or not operands[1].is_data or id(operands[1].array) in self._data:
             raise UnfoldableError
         (found,) = execute(operation, _in_turn(operands, 0))
@@ -102,7 +102,7 @@ class Fold:
         return found
 
     def ends(self, results: Sequence[Tensor], counters: dict[int, list[Tensor]], *, is_told: bool) -> list[Tensor]:
-        """What the loop gives, from what its first turn returns. UnfoldableError where the turns are not apart. `is_told`: with the
+        """The results of the loop, from those of its first turn. UnfoldableError where the turns are not apart. `is_told`: with the
         blocks of the first turn alone, since histories are told."""
         found = list[Tensor]()
         for place, (before, after) in enumerate(zip(self.carried, results, strict=True)):
@@ -134,8 +134,8 @@ class Fold:
         return replace(found, array=array)
 
     def _require_same_kind(self) -> None:
-        """UnfoldableError where turns read something else than the input of the devices, and the same constants at the same places,
-        or where the turn uses a block that it did not read."""
+        """Raise UnfoldableError where turns read something else than the input of the devices, and the same constants at the same
+        places, or where the turn uses a block that it did not read."""
         inputs = next(one for one in self.events.batches if one.kind is Kind.INPUT)
         end = inputs.first + len(inputs.device)
         constants = np.array(sorted(self.events.constants.values()), np.int64)

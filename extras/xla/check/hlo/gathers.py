@@ -98,7 +98,7 @@ class Scattered:
 
 
 def scattered(operation: HloOperation, x: Tensor, indices: Tensor, updates: Tensor) -> Scattered:
-    """What a scatter writes. InputError where two parts have one place."""
+    """The values that a scatter writes. InputError where two parts have one place."""
     numbers = operation.attributes["scatter_dimension_numbers"]
     windows = numbers["update_window_dims"]
     dropped = {*numbers["inserted_window_dims"], *numbers["input_batching_dims"]}

@@ -56,7 +56,7 @@ class Machine(Operations):
         }
 
     def block(self, block: HloBlock, arguments: Sequence[Tensor], environment: Environment) -> list[Tensor]:
-        """What a block returns. `environment`: the values that it may use, to which its own are added."""
+        """The results of a block. `environment`: the values that it may use, to which its own are added."""
         if self.depth >= MOST_NESTED:
             raise InputError(f"more than {MOST_NESTED} calls, loops and branches in each other")
         self.depth += 1
@@ -133,7 +133,8 @@ class Machine(Operations):
         return goes_on
 
     def _folded(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor] | None:
-        """What a loop gives whose first turn stands for all; None where that is not tried. UnfoldableError where it does not."""
+        """The results of a loop whose first turn stands for all; None where that is not tried. UnfoldableError where it does
+        not."""
         condition, body = operation.blocks
         made = {result: one for one in body.operations for result in one.results}
         numbers = {place: [operands[place]] for place in counted(body, operands)}

@@ -161,7 +161,7 @@ def converted(array: Array, element: str) -> Array:
 
 
 def require_exact(array: Array, element: str) -> None:
-    """InputError where a type does not have these numbers exactly."""
+    """Raise InputError where a type does not have these numbers exactly."""
     small, target = compact(array), dtype_of(element)
     if small.dtype.kind == "f" and target.kind in "iu":
         limits = np.iinfo(target)

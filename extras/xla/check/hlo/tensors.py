@@ -89,7 +89,7 @@ def units_of(shape: Sequence[int], grain: int) -> tuple[int, ...]:
 
 
 def require_units(tensor: Tensor, axis: int, numbers: Sequence[int]) -> None:
-    """FinerError where indices or sizes along an axis cut a block."""
+    """Raise FinerError where indices or sizes along an axis cut a block."""
     unit = tensor.scale[axis]
     if any(number % unit for number in numbers):
         raise FinerError(prod(tensor.shape[axis + 1 :]) * gcd(unit, *numbers))

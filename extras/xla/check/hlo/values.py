@@ -1,4 +1,4 @@
-"""What blocks hold, from the events that they come from; and what devices moved, for the schedule that this is."""
+"""The contents of blocks, from the events that they come from, and the transfers of devices, for the schedule of the program."""
 
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ class Values:
 
     @property
     def operations(self) -> set[str]:
-        """What returned blocks are sums with."""
+        """The operations with which returned blocks are sums."""
         return set(self.operation.values())
 
     def _value(self, batch: Batch, at: int) -> Value:
@@ -95,7 +95,7 @@ class HloRun:
             self._move()
 
     def held(self, cell: Cell) -> Value:
-        """What a place of an output holds at the end."""
+        """The contents of a place of an output at the end."""
         return self.values.by_event[int(self.values.executed.outputs[self._device[cell[0]], cell[2]])]
 
     def _move(self) -> None:

@@ -37,7 +37,7 @@ def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -
 
 
 def no_arguments(family: str, arguments: str) -> None:
-    """TopologyError unless a network of fixed size was named without any."""
+    """Raise TopologyError unless a network of fixed size was named without any."""
     if arguments:
         raise TopologyError(f"{family}:{arguments}: {family} takes no sizes")
 
