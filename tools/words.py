@@ -18,15 +18,17 @@ from tools.checkout import ROOT, tracked
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is avoided, and what to write instead. `docstring`: looked for where docstrings begin only."""
+    """Words that are avoided, and what to write instead. `docstring`: looked for only where docstrings begin. `tests`: tests are
+    looked at, too."""
 
     text: re.Pattern[str]
     instead: str
     docstring: bool = False
+    tests: bool = True
 
 
-def _start(words: str, instead: str) -> Pattern:
-    return Pattern(re.compile(rf"(?:{words})\b"), instead, docstring=True)
+def _start(words: str, instead: str, *, tests: bool = True) -> Pattern:
+    return Pattern(re.compile(rf"(?:{words})\b"), instead, docstring=True, tests=tests)
 
 
 def _word(words: str, instead: str) -> Pattern:
@@ -38,6 +40,9 @@ PATTERNS = (
     _start("By|Of", "name what is returned: `The cycle in which each row fires`"),
     _start("The same|Those|That|As", "name the thing: a first sentence stands alone"),
     _start("And|But|It|Its", "begin with a subject"),
+    _start("What(?!-)|Who", "name the thing: `The contents of a place`, `The outcome of a task`", tests=False),
+    _start(r"[A-Z]\w*Error (?:where|unless|for|with)", "begin with a verb: `Raise InputError where`"),
+    _start("See", "say what is returned, then where more is said"),
     _word("so many", "N, or `this many`"),
     _word("judges?|judged", "checker, check"),
     _word("beside", "next to, compared with"),
@@ -52,7 +57,7 @@ APART = ("CHANGELOG.md", "tools/words.py", "tests/tools/test_words.py")
 def places(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
     """The line, the words and what to write instead, for each place of a file of Python or Markdown."""
     if path.suffix == ".py":
-        yield from _docstrings(text)
+        yield from _docstrings(text, is_test=path.parts[:1] == ("tests",))
         spoken = _spoken(text)
     else:
         spoken = _prose(text)
@@ -62,13 +67,13 @@ def places(path: Path, text: str) -> Iterator[tuple[int, str, str]]:
                 yield line, found[0], pattern.instead
 
 
-def _docstrings(text: str) -> Iterator[tuple[int, str, str]]:
+def _docstrings(text: str, *, is_test: bool) -> Iterator[tuple[int, str, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
             words := ast.get_docstring(node)
         ):
             for pattern in PATTERNS:
-                if pattern.docstring and (found := pattern.text.match(words)):
+                if pattern.docstring and (pattern.tests or not is_test) and (found := pattern.text.match(words)):
                     yield node.body[0].lineno, f"a docstring begins with {found[0]!r}", pattern.instead
 
 

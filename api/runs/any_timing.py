@@ -16,8 +16,8 @@ def with_proof(source: Tables | SimulatedSchedule, options: Options) -> Options:
 
 
 def race_of_run(source: Tables | SimulatedSchedule, options: Options) -> Race | None:
-    """What only slots keep in order in the program that runs: in packets that of `framed`; with endpoints, which keep the order of
-    uses of a cell, between iterations alone. Errors as `framed`; time and memory as `race_of`."""
+    """The uses that only slots keep in order in the program that runs: in packets that of `framed`; with endpoints, which keep the
+    order of uses of a cell, between iterations alone. Errors as `framed`; time and memory as `race_of`."""
     program = framed(source, options.framing)
     race = race_of_tables(program) if isinstance(program, Tables) else race_of(program.schedule)
     return race if options.endpoint is None or race is None or race.second is None else None

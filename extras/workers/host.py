@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def _carried_out(request: dict[str, Any], answers: int) -> tuple[dict[str, Any], bytes, list[str]]:
-    """What is known of the process of a task, its document, and the modules that it loaded."""
+    """The facts about the process of a task, its document, and the modules that it loaded."""
     with suppress(Exception):  # the task says what is wrong
         importlib.import_module(request["function"][0])
     gc.collect()

@@ -8,7 +8,7 @@ import certree.api as ct
 
 
 def main() -> None:
-    """AssertionError where one does not; every module comes from the installation."""
+    """Raise AssertionError where one does not; every module comes from the installation."""
     schedule = ct.synthesize("torus:4x4", size="64KiB")
     ct.save(schedule, "api.json")
     assert ct.verify("api.json").valid

@@ -16,6 +16,9 @@ from tools.words import PATTERNS, places
         ('def f():\n    """Those of x."""', 2, "a docstring begins with 'Those'"),
         ('def f():\n    """As `g`."""', 2, "a docstring begins with 'As'"),
         ('def f():\n    """Its length."""', 2, "a docstring begins with 'Its'"),
+        ('def f():\n    """What a place holds."""', 2, "a docstring begins with 'What'"),
+        ('def f():\n    """InputError where it is wrong."""', 2, "a docstring begins with 'InputError where'"),
+        ('def f():\n    """See `g`."""', 2, "a docstring begins with 'See'"),
         ('"""A text.\n\nWait so many cycles.\n"""', 3, "so many"),
         ("x = 1  # judged later", 1, "judged"),
         ('raise ValueError("a page beside it")', 1, "beside"),
@@ -35,3 +38,10 @@ def test_places_of_a_page() -> None:
 def test_names_and_good_sentences_are_no_places() -> None:
     text = 'beside = {"Byte": 1}\n\n\ndef judge():\n    """Bytes of both, the same for all: by row."""\n    return "Of both"\n'
     assert list(places(Path("a.py"), text)) == []
+
+
+def test_docstrings_of_tests_may_begin_with_what() -> None:
+    text = '"""What is wrong stays so."""\n'
+    assert list(places(Path("tests/test_a.py"), text)) == []
+    assert [words for _, words, _ in places(Path("a.py"), text)] == ["a docstring begins with 'What'"]
+    assert list(places(Path("a.py"), '"""What-if runs."""\n')) == []

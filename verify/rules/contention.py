@@ -105,7 +105,7 @@ def granule_rounds(schedule: Schedule) -> Int64:
 
 
 def resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
-    """What messages call a resource: the link between two nodes, or one of several."""
+    """The name of a resource in messages: the link between two nodes, or one of several."""
     topology = schedule.topology
     pair = uses.pair[resource]
     ends = f"{topology.pair_src[pair]}>{topology.pair_dst[pair]}"

@@ -115,8 +115,8 @@ def _checked(name: str, evidence: Evidence, opened: Opened) -> Iterator[ItemResu
 
 
 def subject_of(bundle: Bundle) -> AnySchedule | Question | JointSchedule | None:
-    """What has the network of a bundle, and the collective where it is of one: its schedule, the question of its frontier, or its
-    joint schedule; None where they cannot be read."""
+    """The part of a bundle that has its network, and the collective where it is of one: its schedule, the question of its frontier,
+    or its joint schedule; None where they cannot be read."""
     try:
         if bundle.kind == "joint-schedule":
             return joint(bundle)

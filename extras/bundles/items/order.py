@@ -20,7 +20,7 @@ class OrderEvidence(Evidence):
     by_hand = "`certree verify schedule.json --json`: the key `order` is order.json"
 
     def collect(self, source: Source) -> Mapping[str, bytes]:
-        """What `verify` says of the order."""
+        """The evidence on the order of additions, as `verify` reports it."""
         order = _one_order(source.given)
         if order is None:
             raise absent("the chunks are not added in one order, or it is not fixed, or nothing is added")
@@ -39,7 +39,7 @@ class OrderEvidence(Evidence):
 
 
 def _one_order(schedule: AnySchedule) -> Mapping[str, Any] | None:
-    """What `verify` says of the one order of a schedule, where the slots fix it; None without."""
+    """The keys of `verify` on the one order of a schedule, where the slots fix it; None without."""
     used = schedule.made_for
     said = order_of(schedule, None if used is None else agreement_of_schedule(schedule, used.machine, used.message_bytes))
     order = said.get("order") or {}

@@ -50,7 +50,7 @@ class RunsEvidence(Evidence):
 
 
 def _from_transfers(schedule: AnySchedule) -> Tables | SimulatedSchedule:
-    """What runs of a schedule without tables; UnsupportedError for one that cannot run."""
+    """The program of a schedule without tables; UnsupportedError for one that cannot run."""
     if schedule.made_for is None:
         raise UnsupportedError("the schedule does not say for which size and machine it was made")
     return tables_or_plan(schedule, schedule.made_for.message_bytes, schedule.made_for.machine)

@@ -10,7 +10,7 @@ from certree.models.common.errors import InputError
 
 @dataclass
 class Part:
-    """What one process, or the lines that name none, say of one communicator, with the lines that say it."""
+    """The statements of one process, or of lines that name none, on one communicator, with these lines."""
 
     source: str
     identity: str | None = None

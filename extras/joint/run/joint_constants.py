@@ -90,7 +90,7 @@ class JointModel:
 
     @property
     def extent(self) -> str:
-        """What a success is about."""
+        """The subject of a success, in words."""
         return "all states" if self.shows_promises else "all states, results at the end of runs"
 
     @property

@@ -61,7 +61,7 @@ def _named(joint: JointSchedule, text: str) -> str:
 
 
 def _extent(model: JointModel) -> str:
-    """What a success is about; the model has no routers, so also what these may add."""
+    """The subject of a success, in words; the model has no routers, so also what these may add."""
     effect = joint_effect(model.joint)
     return model.extent if effect is None else f"{model.extent}; routers left out: {effect}"
 

@@ -27,11 +27,11 @@ _FIRED, _USABLE = 3, -2  # of a record of a trace: when its row fired, and when 
 
 @dataclass(frozen=True)
 class JointRun:
-    """What a run did. `cycles`: from the common start until all has landed, `closed_form_cycles` as the schedule says. `late`: rows
-    that had to wait; `contention_cycles`: cycles for which messages waited for a lane. `ends`: by collective when all of its data
-    had landed, of runs through routers, and `early` which fired before one that they are after had ended, in words. `wrong`: the
-    first wrong result in words.
-    `router_effect`: what the routers of the machine, which are left out, may add; None where they add nothing."""
+    """The results of a run. `cycles`: from the common start until all has landed, `closed_form_cycles` as the schedule says.
+    `late`: rows that had to wait; `contention_cycles`: cycles for which messages waited for a lane. `ends`: by collective when all
+    of its data had landed, of runs through routers, and `early` which fired before one that they are after had ended, in words.
+    `wrong`: the first wrong result in words. `router_effect`: what the routers of the machine, which are left out, may add; None
+    where they add nothing."""
 
     engine: str
     cycles: int
@@ -96,7 +96,7 @@ def run_through_routers(
 
 
 def _early(joint: JointSchedule, first: Sequence[int], ends: Mapping[str, int]) -> Iterator[str]:
-    """What fired before one that it is after had ended: slots open whatever is late."""
+    """Rows that fired before the end of a collective that theirs is after: slots open whatever is late."""
     for part, cycle in zip(joint.parts, first, strict=True):
         for other in part.entry.after:
             if cycle < ends[other]:
@@ -137,12 +137,12 @@ def joint_run_document(joint: JointSchedule, done: JointRun) -> dict[str, Any]:
 
 
 def _meeting_effect(tables: Sequence[Tables], contention: int, late: int) -> str | None:
-    """What routers may add where messages met on lanes, as they do in no valid joint schedule."""
+    """The effect of routers where messages met on lanes, which happens in no valid joint schedule."""
     return next(filter(None, (meeting_effect(one, "slotted", contention, late) for one in tables)), None)
 
 
 def _stall(rows: JointRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:
-    """What nodes wait for in a run in which nothing can move any more: the first few."""
+    """The waits of nodes in a run in which nothing can move any more: the first few."""
     lines, nodes = [], len(rows.joint.topology.kind)
     for node, row, _, arrival in waiting[:_REPORTED]:
         place = f"in {rows.describe_row(row)}" if row >= 0 else "at its end"

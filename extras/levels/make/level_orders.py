@@ -70,7 +70,7 @@ class Meeting:
 
 
 class Meetings:
-    """What meets on which level of a network. O(pairs · hops) for each level that is asked for."""
+    """The messages that meet on each level of a network. O(pairs · hops) for each level that is asked for."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology

@@ -65,7 +65,7 @@ class _Cycles:
 
 @dataclass
 class _Tally:
-    """What pieces come to: chunks on a lane along each ring, ahead and back; sums of a node; cycles on the way of the last one."""
+    """The sums over pieces: chunks on a lane along each ring, ahead and back; sums of a node; cycles on the way of the last one."""
 
     load: NDArray[np.int64]
     sums: int = 0

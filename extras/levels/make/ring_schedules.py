@@ -31,7 +31,7 @@ FINALISTS = 3
 
 @dataclass(frozen=True, eq=False)
 class _Probed:
-    """What was booked, and its best booking of a few."""
+    """The pieces that were booked, and the best booking of a few."""
 
     translated: Translated
     trial: Trial

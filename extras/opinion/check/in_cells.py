@@ -1,4 +1,4 @@
-"""What is in which cell: the transfers executed one after the other, and what the collective promises."""
+"""Contents of cells: the transfers executed one after the other, and what the collective promises."""
 
 from heapq import heappop, heappush
 from itertools import groupby
@@ -38,7 +38,7 @@ def check_cells(plain: Plain, flights: list[Flight]) -> None:
 
 
 def _read(row: Row, now: int, cells: dict[Cell, int], in_flight: dict[Cell, list[Flight]]) -> int:
-    """What a transfer takes along."""
+    """The contributions that a transfer takes along."""
     cell = (row.src, row.chunk, row.reads)
     for _, land, other in in_flight.get(cell, ()):
         if land > now:

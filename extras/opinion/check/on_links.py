@@ -1,4 +1,4 @@
-"""What is on which link: routes, what the collective has in chunks, and loads in steps of rounds."""
+"""Loads of links: routes, what the collective has in chunks, and loads in steps of rounds."""
 
 from collections import Counter
 from itertools import pairwise
@@ -31,7 +31,8 @@ def _wrong_end(plain: Plain, row: Row) -> str | None:
 
 
 def _wrong_route(plain: Plain, row: Row, joined: set[Pair]) -> str | None:
-    """What is wrong with a route, a chain from source to destination that visits no node twice, through nodes that forward."""
+    """The faults of a route, which must be a chain from source to destination that visits no node twice, through nodes that
+    forward."""
     if row.is_local:
         return "has a route within its node" if row.links else None
     if row.links is None:

@@ -12,7 +12,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 @dataclass(frozen=True)
 class SecondOpinion:
-    """What the second program says of a schedule.
+    """The answer of the second program to a schedule.
 
     `valid`: None where it is undecided. `rule`, `step`: of what is wrong first, the step where one is to blame. `reason`: what is
     wrong, or why nothing is decided; empty for a valid schedule.

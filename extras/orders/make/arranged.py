@@ -25,7 +25,8 @@ _Tree = int | tuple["_Tree", "_Tree"]  # a row, or _NONE for what the cell holds
 
 @dataclass
 class _Held:
-    """What a cell holds, as a vertex of the expression, and the rows that were added to it since it was read, up to a stage."""
+    """The contents of a cell, as a vertex of the expression, and the rows that were added to it since it was read, up to a
+    stage."""
 
     vertex: int
     added: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the runs of a kernel plan do, all of them.
+"""Checks of kernel plans in all of their runs.
 
 - `kernel_checker`: the rules, and the verdict
 - `kernel_events`: the events of all runs, and which of them precedes which in every run

@@ -1,4 +1,4 @@
-"""What happens in the runs of a kernel plan, and what precedes what in all of them.
+"""Events in the runs of a kernel plan, and which of them precede which in all runs.
 
 Events are the operations of all devices, the end of reading and the arrival of every DMA, and the moments at which a device enters
 and leaves the kernel, of as many calls as asked for, one after the other. Every event but the first ones of a device has one event
@@ -209,7 +209,7 @@ class _Withheld:
         return table
 
     def _rows(self, table: NDArray[np.uint8], now: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """What the rows of other events say about those of some of one level."""
+        """The rows of some events of one level, from those of other events."""
         rows = table[self.follows[now]]
         rows[self.follows[now] < 0] = 0
         for place in np.flatnonzero(self.awaited[now] >= 0).tolist():

@@ -199,8 +199,8 @@ class Spread:
         return all(ledger.refusal(one.price, in_slots=self.request.form is None) is not None for ledger in ledgers)
 
     def _counted(self, seed: int, *, interrupted: bool = False) -> dict[int, dict[str, Any]]:
-        """What `auto` in one process finds for a seed, by place, up to the first candidate that is not known yet, if that did not
-        end the search."""
+        """The results of `auto` in one process for a seed, by place, up to the first candidate that is not known yet, if that did
+        not end the search."""
         found = self._of_seed(seed)
         if self.method != AUTO or self.request.collective.demand is not None:
             return found

@@ -61,7 +61,7 @@ class PacedMachine:
     # -- the rules of a table --------------------------------------------------------------------------------------------------
 
     def rules(self, *names: str) -> Formula:
-        """What holds of all rows, and the rules with these names: those that an obligation needs."""
+        """The statements on all rows, and the rules with these names: those that an obligation needs."""
         everyone, ruled = self.world.all, self._ruled()
         return z3.And(
             everyone("Row Int", lambda r, i: self.slot(r, i) >= 0),

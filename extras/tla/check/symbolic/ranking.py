@@ -56,7 +56,7 @@ def ends(machine: Machine) -> dict[str, Formula]:
 
 
 def _no_farther(machine: Machine, before: State, after: State) -> Formula:
-    """What has fired or counted is not taken back."""
+    """The statement that firings and counts are not taken back."""
     return z3.And(
         machine.world.all("Row", lambda r: after.fired(r) >= before.fired(r)),
         machine.world.all("Kind", lambda k: after.count(k) >= before.count(k)),

@@ -76,7 +76,7 @@ def _finer(wanted: int, now: int) -> int:
 
 
 class _Whole(Machine):
-    """What is outside of the computation of each device: one device, whose data are only handed on."""
+    """The part of a program outside of the computation of each device: one device, whose data are only handed on."""
 
     def __init__(self, module: HloModule, grain: int, *, everything: bool, folds: bool, turns: Turns | None) -> None:
         super().__init__(module.functions, 1, grain, everything=False)
