@@ -86,7 +86,7 @@ def synthesize(
     workers : int or Workers, optional
         Processes that share candidates of method auto and seeds, as in `sweep`; one by default, which is this process.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

@@ -14,7 +14,7 @@ CLUSTERS: tuple[Cluster, ...] = ("slurm", "pbs", "lsf")
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -62,7 +62,7 @@ class Workers:
 
     @property
     def number(self) -> int:
-        """Processes of this computer, or jobs."""
+        """The number of processes of this computer, or jobs."""
         return self.count or cores()
 
     def at_most(self, tasks: int) -> "Workers":

@@ -54,7 +54,7 @@ class Monitor:
 
     @property
     def best_cycles(self) -> int | None:
-        """Cycles of `best`; before there is one that takes no more than that, the bar."""
+        """The number of cycles of `best`; before there is one that takes no more than that, the bar."""
         return self._bar if self._best is None or self._rank[0] else self._rank[1]
 
     @property

@@ -30,7 +30,7 @@ class Phase:
 
     @property
     def steps(self) -> int:
-        """Steps of the phase."""
+        """The number of steps of the phase."""
         return int(self.step.max()) + 1
 
     def reversed(self, back: Int32 | None = None) -> "Phase":

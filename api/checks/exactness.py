@@ -123,7 +123,7 @@ def certify_exact(
     solver : {"auto", "cadical", "cp-sat", "z3"}
         What it calls impossible counts only with a proof, which CaDiCaL writes.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def certify_exact(
 
 
 def _is_interrupted(run: Callable[[], None]) -> bool:
-    """Run a search; whether Ctrl-C ends it, after which it has what was found so far."""
+    """Whether Ctrl-C ends a search that is run here. It then has what was found so far."""
     try:
         run()
     except KeyboardInterrupt:

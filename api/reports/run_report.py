@@ -25,7 +25,7 @@ def holds(result: Run, planned: int = 0) -> bool:
 
 
 def planned_cycles(schedule: Schedule) -> int:
-    """Cycles that messages wait at routers by plan, in all iterations. O(rows)."""
+    """The number of cycles that messages wait at routers by plan, in all iterations. O(rows)."""
     return int(fine_times(schedule).reservations.wait.sum()) * schedule.repeats if schedule.plans_waits else 0
 
 

@@ -102,7 +102,7 @@ def inject(
     force : bool
         Overwrite that file.
     progress : callable, optional
-        Receives the cycle now and then.
+        Receives the cycle from time to time.
 
     Returns
     -------

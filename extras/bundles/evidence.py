@@ -50,8 +50,8 @@ class Source:
     """The source of a bundle: a certified schedule that records its size and machine, with `tables` where it has some, else
     `no_tables`, the reason; or the document of a checked frontier; or a checked joint schedule.
 
-    `runs`: the modes that are simulated, `without_routers` or with them. `tla`: whether TLC runs. `tell` receives a line now and
-    then.
+    `runs`: the modes that are simulated, `without_routers` or with them. `tla`: whether TLC runs. `tell` receives lines of
+    progress.
     """
 
     schedule: AnySchedule | None = None

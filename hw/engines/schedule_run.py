@@ -61,7 +61,7 @@ class SimulatedSchedule:
 
     @property
     def repeats(self) -> int:
-        """Iterations."""
+        """The number of iterations."""
         return self.schedule.repeats
 
     @property

@@ -165,7 +165,7 @@ class Fields:
         return found
 
     def size(self, name: str) -> int:
-        """Bytes of a size such as "64MiB", or of a bare whole number."""
+        """The number of bytes of a size such as "64MiB", or of a bare whole number."""
         return self._size(name, self.raw(name))
 
     def sizes(self, name: str, *, default: list[str] | Any = MISSING) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bit
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `64MiB`, `1.5KiB`, `1MB`, `4096`.
+    """The number of bytes of `64MiB`, `1.5KiB`, `1MB`, `4096`.
 
     InputError unless it is a whole number of bytes from 1 to MAX_SIZE. A small b stands for bits, which are refused; the error
     offers both possible spellings in bytes.

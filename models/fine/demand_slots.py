@@ -76,7 +76,7 @@ def _refuse_several_paths(schedule: Schedule) -> None:
 
 
 def _fullest(times: FineTimes) -> int:
-    """Cycles that messages take on the fullest link."""
+    """The number of cycles that messages take on the fullest link."""
     uses, capacity = times.reservations, times.schedule.topology.pair_capacity
     load = np.zeros(len(capacity), np.int64)
     np.add.at(load, uses.pair, times.length[uses.row])

@@ -69,7 +69,7 @@ class Places:
         return cls(*[np.zeros(0, np.int64)] * 5)
 
     def columns(self, rows: int) -> tuple[Int32, Int32, Int32, Int64, Int64]:
-        """The columns of the scheduler: the number of the first place of each of `rows`, then what is of each place."""
+        """The columns of the scheduler: the number of the first place of each of `rows`, then one entry for each place."""
         begin = np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int32)
         return begin, self.resource.astype(np.int32), self.source.astype(np.int32), self.after, self.length
 

@@ -61,20 +61,20 @@ class FineTimes:
 
     @property
     def slot(self) -> int:
-        """Cycles of a slot."""
+        """The number of cycles of a slot."""
         assert self.schedule.slot_cycles is not None
         return self.schedule.slot_cycles
 
     @cached_property
     def chunk_bytes(self) -> int:
-        """Bytes of a chunk, padded to whole granules; with a demand those of a unit of its sizes."""
+        """The number of bytes of a chunk, padded to whole granules; with a demand those of a unit of its sizes."""
         schedule = self.schedule
         assert schedule.made_for is not None
         return chunk_bytes_of(schedule.made_for.message_bytes, schedule.message_chunks, schedule.repeats, self.machine)
 
     @cached_property
     def ser(self) -> int:
-        """Cycles in which a message passes a lane; with a demand the longest one."""
+        """The number of cycles in which a message passes a lane; with a demand the longest one."""
         return serialization_cycles(
             int(self.schedule.granules.max()) * self.chunk_bytes, self.machine, self.schedule.topology.scale
         )
@@ -89,12 +89,12 @@ class FineTimes:
 
     @cached_property
     def red(self) -> int:
-        """Cycles in which a reduction unit adds a chunk."""
+        """The number of cycles in which a reduction unit adds a chunk."""
         return reduction_cycles(self.chunk_bytes, self.machine)
 
     @property
     def period(self) -> int | None:
-        """Cycles from one iteration to the next; None where there is one iteration."""
+        """The number of cycles from one iteration to the next; None where there is one iteration."""
         schedule = self.schedule
         return (schedule.period or 0) * self.slot if schedule.is_repeating else None
 

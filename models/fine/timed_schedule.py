@@ -38,7 +38,7 @@ class TimedSchedule(ABC):
     @property
     @abstractmethod
     def chunk_bytes(self) -> int:
-        """Bytes of a chunk, padded to whole granules; of a granule where chunks have sizes."""
+        """The number of bytes of a chunk, padded to whole granules; of a granule where chunks have sizes."""
 
     @property
     @abstractmethod

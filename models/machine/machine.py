@@ -102,7 +102,7 @@ class Machine:
 
     @property
     def interface_cycles(self) -> int:
-        """Cycles that a message spends in the network interfaces at both ends of its route."""
+        """The number of cycles that a message spends in the network interfaces at both ends of its route."""
         return self.ni_issue_cycles + 2 * self.ni_cycles
 
     @property

@@ -298,7 +298,7 @@ class Topology(Shown):
 
     @cached_property
     def is_direct(self) -> bool:
-        """No switches: every node holds data."""
+        """Whether there are no switches: every node holds data."""
         return not bool((self.kind == NodeKind.SWITCH).any())
 
     @cached_property
@@ -313,7 +313,7 @@ class Topology(Shown):
 
     @property
     def is_full_duplex(self) -> bool:
-        """Every joined pair has the same capacity in both directions."""
+        """Whether every joined pair has the same capacity in both directions."""
         back = self.pair_index(self.pair_dst, self.pair_src)
         return bool((back >= 0).all() and (self.pair_capacity[back] == self.pair_capacity).all())
 

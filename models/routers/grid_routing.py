@@ -54,7 +54,7 @@ class Grid:
         return grid if grid._is_whole() else None
 
     def _is_whole(self) -> bool:
-        """One link for every neighbour in every existing direction."""
+        """Whether there is one link for every neighbour in every existing direction."""
         size, place = self.sizes[None, :], self.places
         up = np.where(self.is_ring[None, :], size > 1, place < size - 1).sum()
         down = np.where(self.is_ring[None, :], size > 1, place > 0).sum()

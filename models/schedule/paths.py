@@ -33,7 +33,7 @@ def nodes_along(topology: Topology, links: Sequence[int]) -> list[int]:
 
 
 def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
-    """Cycles from firing to the ejection of the head flit over `hops` links that each have the latency `wire`."""
+    """The number of cycles from firing to the ejection of the head flit over `hops` links that each have the latency `wire`."""
     return machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * wire
 
 

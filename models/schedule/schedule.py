@@ -100,7 +100,7 @@ class Schedule(ScheduleColumns):
 
     @property
     def message_chunks(self) -> int:
-        """Chunks that the message of one iteration is cut into (`Collective.message_chunks`)."""
+        """The number of chunks that the message of one iteration is cut into (`Collective.message_chunks`)."""
         return self.collective.message_chunks(self.topology, self.chunks)
 
     @property
@@ -112,12 +112,12 @@ class Schedule(ScheduleColumns):
 
     @property
     def period_rounds(self) -> int:
-        """Rounds from one iteration to the next; all of them where it has no period."""
+        """The number of rounds from one iteration to the next; all of them where it has no period."""
         return int(self.rounds.sum(dtype=np.int64)) if self.period is None else self.period
 
     @property
     def run_rounds(self) -> int:
-        """Rounds from the start of the first iteration to the end of the last."""
+        """The number of rounds from the start of the first iteration to the end of the last."""
         return self.total_steps - self.steps + int(self.rounds.sum(dtype=np.int64))
 
     @property

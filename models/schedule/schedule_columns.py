@@ -91,17 +91,17 @@ class ScheduleColumns(Shown):
 
     @property
     def steps(self) -> int:
-        """Steps of one iteration."""
+        """The number of steps of one iteration."""
         return len(self.rounds)
 
     @property
     def total_steps(self) -> int:
-        """Steps from the start of the first iteration to the end of the last."""
+        """The number of steps from the start of the first iteration to the end of the last."""
         return (self.repeats - 1) * (self.period or 0) + self.steps
 
     @property
     def transfers(self) -> int:
-        """Rows: transfers of one iteration."""
+        """The number of rows, which are the transfers of one iteration."""
         return len(self.chunk)
 
     def __post_init__(self) -> None:

@@ -216,7 +216,7 @@ def _slotted(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[
 
 
 def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:
-    """Cycles of a slotted run, from the common start until every chunk is written or reduced.
+    """The number of cycles of a slotted run, from the common start until every chunk is written or reduced.
 
     Equals start + ((repeats - 1)·period + last_step)·slot_cycles + ser + lat + red_of_the_last. O(rows log rows).
     """

@@ -33,7 +33,7 @@ def blocks_of(tables: Tables) -> int:
 
 
 def message_chunks(tables: Tables) -> int:
-    """Chunks that the message of one iteration is cut into, as `Schedule.message_chunks`."""
+    """The number of chunks that the message of one iteration is cut into, as `Schedule.message_chunks`."""
     return message_chunks_of(tables.collective, len(tables.members), tables.chunks)
 
 

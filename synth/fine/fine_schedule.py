@@ -225,7 +225,7 @@ def _passes(request: Request, program: Program, pieces: int = 1) -> bool:
 
 
 def flits_of(request: Request, program: Program, pieces: int = 1) -> int:
-    """Flits of each message of the program in `pieces`, header included, at the request's size."""
+    """The number of flits of each message of the program in `pieces`, header included, at the request's size."""
     return message_flits(_chunk_bytes(request, program, pieces), request.machine)
 
 

@@ -55,11 +55,11 @@ class Piece:
         return hops - 1 if (hops - 1) % self.run else 0
 
     def stops(self, hops: int) -> int:
-        """Messages one after the other from that many hops away."""
+        """The number of messages one after the other from that many hops away."""
         return (hops - 1) % self.run + 1
 
     def swaps_on(self, size: int) -> int:
-        """Swaps on a ring of that size."""
+        """The number of swaps on a ring of that size."""
         return next((swaps for swaps in range(self.swaps, 0, -1) if size % (2 * swaps) == 0 and size > 2 * swaps), 0)
 
 

@@ -54,7 +54,7 @@ class Program:
 
     @property
     def buffers(self) -> int:
-        """Buffers of each node and chunk."""
+        """The number of buffers of each node and chunk."""
         return 1 + int(max(self.src_buffer.max(initial=0), self.dst_buffer.max(initial=0)))
 
     def cut(self, pieces: int) -> "Program":

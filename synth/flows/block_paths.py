@@ -141,7 +141,7 @@ def _rerouted(
 
 
 def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, size: Int64) -> int:
-    """Rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links.
+    """The number of rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links.
 
     `kind`, `capacity`: class of each joined pair, and the capacity of each class; `size`: of each block. O(sources · links).
     """

@@ -78,7 +78,7 @@ class Messages:
 
     @property
     def fullest(self) -> int:
-        """Cycles that messages take on the fullest link."""
+        """The number of cycles that messages take on the fullest link."""
         return int(self._load.max())
 
     @cached_property

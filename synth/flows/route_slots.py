@@ -123,7 +123,7 @@ class _Table:
         return True
 
     def push_in(self, row: int, draw: np.random.Generator) -> None:
-        """Put the transfer where it weighs least; one transfer leaves each class that is full there, which weighs more."""
+        """Put the transfer where it weighs least. One transfer leaves each class that is full there, whose weight grows."""
         routes = self._routes_of(row)
         kinds = self._kind[routes]
         full = np.where(self._free[kinds] > 0, 0, self._weight[kinds]).sum(axis=1)

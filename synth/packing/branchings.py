@@ -30,7 +30,7 @@ class RootedNetwork:
 
     @property
     def size(self) -> int:
-        """Endpoints."""
+        """The number of endpoints."""
         return len(self.topology.endpoints)
 
     @property
@@ -66,7 +66,7 @@ class RootedNetwork:
         return Fraction(int(self.topology.pair_capacity.sum()))
 
     def least_height(self, period: int) -> int:
-        """Hops from the roots to the node farthest from one, or back."""
+        """The number of hops from the roots to the node farthest from one, or back."""
         return self._height
 
     @cached_property

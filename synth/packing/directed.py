@@ -225,7 +225,7 @@ class OpposedNetwork(AllReduceNetwork):
 
     @property
     def is_even(self) -> bool:
-        """Reduces and copies share both directions."""
+        """Whether reduces and copies share both directions."""
         return True
 
     def least_height(self, period: int) -> int:

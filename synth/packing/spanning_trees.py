@@ -28,7 +28,7 @@ class Fabric(Protocol):
 
     @property
     def size(self) -> int:
-        """Endpoints."""
+        """The number of endpoints."""
         ...
 
     @property
@@ -73,7 +73,7 @@ class AllReduceNetwork:
 
     @property
     def size(self) -> int:
-        """Endpoints."""
+        """The number of endpoints."""
         return len(self.topology.endpoints)
 
     @property
@@ -118,7 +118,7 @@ class Network(AllReduceNetwork):
 
     @property
     def diameter(self) -> int:
-        """Hops of the longest shortest path."""
+        """The number of hops of the longest shortest path."""
         return int(self._eccentricity.max())
 
     @property

@@ -66,7 +66,7 @@ class SwitchedNetwork(AllReduceNetwork):
 
     @property
     def is_even(self) -> bool:
-        """Paths join all pairs equally."""
+        """Whether paths join all pairs equally."""
         return True
 
     @property

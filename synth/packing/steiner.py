@@ -45,7 +45,7 @@ class ReducingNetwork:
 
     @property
     def size(self) -> int:
-        """Endpoints."""
+        """The number of endpoints."""
         return len(self.topology.endpoints)
 
     @cached_property
@@ -71,7 +71,7 @@ class ReducingNetwork:
 
     @property
     def is_even(self) -> bool:
-        """Trees have their roots in the middle of the network."""
+        """Whether trees have their roots in the middle of the network."""
         return False
 
     @property
@@ -80,7 +80,7 @@ class ReducingNetwork:
         return Fraction(sum(self._capacity.values()))
 
     def least_height(self, period: int) -> int:
-        """Transfers from the most central node to the endpoint farthest from it, whatever the period."""
+        """The number of transfers from the most central node to the endpoint farthest from it, whatever the period."""
         return min(self._height_below(node) for node in np.flatnonzero(self.topology.holds).tolist())
 
     def _height_below(self, root: int) -> int:

@@ -142,7 +142,7 @@ class TreeFamily:
 
     @cached_property
     def chain(self) -> int:
-        """Transfers on the longest chain of dependencies. O(K · N · height)."""
+        """The number of transfers on the longest chain of dependencies. O(K · N · height)."""
         return int((depths(self.up).max(axis=1) + depths(self.down).max(axis=1)).max())
 
 

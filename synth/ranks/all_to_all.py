@@ -70,7 +70,7 @@ def _first_step(movement: Movement, distance: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _steps(movement: Movement, size: int) -> int:
-    """Steps of a stage along a dimension of that size."""
+    """The number of steps of a stage along a dimension of that size."""
     if movement is Movement.TOGETHER:
         return 1
     farthest = size // 2

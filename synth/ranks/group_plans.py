@@ -28,7 +28,7 @@ class GroupPlan:
 
     @property
     def steps(self) -> int:
-        """Steps of the plan; 0 for a group of one member."""
+        """The number of steps of the plan; 0 for a group of one member."""
         return int(self.step.max(initial=-1)) + 1
 
     def reversed(self) -> "GroupPlan":

@@ -107,6 +107,6 @@ def _take_turns(topology: Topology, options: list[list[tuple[int, ...]]]) -> lis
 
 
 def _rounds(topology: Topology, paths: list[tuple[int, ...]]) -> int:
-    """Rounds in which the links carry all of them."""
+    """The number of rounds in which the links carry all of them."""
     link, load = np.unique(np.concatenate([np.array(path, np.int64) for path in paths]), return_counts=True)
     return int((-(-load // topology.capacity[link])).max())

@@ -34,7 +34,7 @@ class Boxes:
 
     @property
     def count(self) -> int:
-        """Boxes."""
+        """The number of boxes."""
         return len(self.images)
 
     @cached_property
@@ -113,7 +113,7 @@ def _with_places(topology: Topology, places: int) -> Boxes | None:
 
 
 def _near(topology: Topology, places: int, boxes: int) -> int | None:
-    """Boxes that are as near as any to box 0, with it; None where they are not the first ones, or no divisor."""
+    """The number of boxes that are as near as any to box 0, with it; None where they are not the first ones, or no divisor."""
     hops = topology.distances(0)[: boxes * places : places]
     close = np.flatnonzero(hops <= hops[1:].min())
     return len(close) if (close == np.arange(len(close))).all() and boxes % len(close) == 0 else None

@@ -70,7 +70,7 @@ class Quotient:
 
     @cached_property
     def longest(self) -> int:
-        """Links of the longest path."""
+        """The number of links of the longest path."""
         return max(map(len, self.paths))
 
     @cached_property

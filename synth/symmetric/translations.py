@@ -75,7 +75,7 @@ class Cayley:
 
     @cached_property
     def radius(self) -> int:
-        """Hops from node 0, and so from any node, to the farthest one."""
+        """The number of hops from node 0, and so from any node, to the farthest one."""
         return int(self.topology.distances(0).max())
 
     def least_rounds(self, trees: int, delay: int = 1) -> int:
@@ -184,7 +184,7 @@ class RootedTrees:
 
     @property
     def rounds(self) -> int:
-        """Rounds that the edges take."""
+        """The number of rounds that the edges take."""
         return int(self.round.max()) + 1
 
 

@@ -69,26 +69,26 @@ class TimeInstance:
 
     @property
     def scale(self) -> int:
-        """Cycles that a lane takes for a flit, at least."""
+        """The number of cycles that a lane takes for a flit, at least."""
         return int(self.instance.topology.scale)
 
     @property
     def granules(self) -> int:
-        """Flits of the message without headers: no padding makes them fewer."""
+        """The number of flits of the message without headers: no padding makes them fewer."""
         return ceil_div(self.message_bytes, self.machine.flit_bytes)
 
     def granules_of(self, share: Fraction) -> int:
-        """Flits of a part of the message, at least: whole chunks hold it."""
+        """The number of flits of a part of the message, at least: whole chunks hold it."""
         return ceil_div(share.numerator * self.message_bytes, share.denominator * self.machine.flit_bytes)
 
     @property
     def inject(self) -> int:
-        """Cycles from the firing of a message until its head stands before the first lane."""
+        """The number of cycles from the firing of a message until its head stands before the first lane."""
         return self.machine.ni_issue_cycles + self.machine.ni_cycles + self.machine.router_cycles
 
     @property
     def header(self) -> int:
-        """Cycles that the header takes on a lane."""
+        """The number of cycles that the header takes on a lane."""
         return self.scale * self.machine.head_flits
 
     @property
@@ -110,7 +110,7 @@ class TimeInstance:
 
     @property
     def addition(self) -> int:
-        """Cycles from "complete" to "added", at least, at an endpoint or at a switch; 0 where nothing is added."""
+        """The number of cycles from "complete" to "added", at least, at an endpoint or at a switch; 0 where nothing is added."""
         if not self.instance.collective.reduces:
             return 0
         return self.machine.reduce_start_cycles + reduction_cycles(self.machine.flit_bytes, self.machine)

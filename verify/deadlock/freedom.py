@@ -262,7 +262,7 @@ def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: st
 
 
 def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:
-    """Flits of a chunk, as a message or as packets, whichever are more where that is left open."""
+    """The number of flits of a chunk, as a message or as packets, whichever are more where that is left open."""
     return max(framed_flits(chunk_bytes, machine, one) for one in (FRAMINGS if framing is None else (framing,)))
 
 

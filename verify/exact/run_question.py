@@ -52,7 +52,7 @@ class RunQuestion:
 
     @property
     def most(self) -> int:
-        """Cycles from the opening of the first slot."""
+        """The number of cycles from the opening of the first slot."""
         return self.cycles - self.machine.ni_start_cycles
 
     @cached_property
@@ -147,7 +147,7 @@ class Windows:
                 yield self.added, (node, moved | there), self.additions(node, moved, there).start + self.costs.red
 
     def _earlier(self, found: dict[Place, int], place: Place, cycle: int) -> bool:
-        """Note an earlier cycle; whether it is one."""
+        """Whether a cycle is earlier than the one known; it is then noted."""
         if cycle >= min(NEVER, found[place]):
             return False
         found[place], self.has[place] = cycle, min(cycle, self.has[place])

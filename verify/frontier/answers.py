@@ -44,5 +44,5 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
 
 
 def rounds_of(schedule: Schedule) -> int:
-    """Rounds of all steps of one iteration."""
+    """The number of rounds of all steps of one iteration."""
     return int(schedule.rounds.sum())

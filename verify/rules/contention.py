@@ -154,7 +154,7 @@ def _sorted_fit(schedule: Schedule, resource: NDArray[np.integer[Any]], step: In
 
 
 def _direct_rows_fit(schedule: Schedule) -> bool:
-    """`_all_fit` for schedules without routes in which each row has a link; false for all others."""
+    """Whether `_all_fit` holds, for schedules without routes in which each row has a link; false for all others."""
     if schedule.routes or not schedule.transfers or schedule.pair.min() < 0:
         return False
     return _all_fit(schedule, schedule.pair, schedule.step, schedule.topology.pair_capacity)

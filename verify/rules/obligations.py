@@ -58,7 +58,7 @@ class Promise:
 
     @property
     def places(self) -> int:
-        """Places: of endpoints, of switches and of scratch buffers."""
+        """The number of places: of endpoints, of switches and of scratch buffers."""
         return len(self.node) + (self.buffers - 1) * self.ranks
 
     def place_of(self, nodes: int) -> Int64:
@@ -78,7 +78,7 @@ class Promise:
 
     @property
     def words(self) -> int:
-        """Words of one cell's set of contributions."""
+        """The number of words of one cell's set of contributions."""
         return -(-self.contributions // WORD_BITS)
 
     def initial(self, chunk: Int64, place: Int64) -> Words:

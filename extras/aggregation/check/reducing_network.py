@@ -56,7 +56,7 @@ def aggregated_flows(schedule: Schedule, message_bytes: int, machine: Machine) -
 
 
 def _payload(message_bytes: int, most_chunks: int, chunks: int, machine: Machine) -> int:
-    """Bytes of a packet: whole flits, at most the machine's largest payload or the whole largest flow."""
+    """The number of bytes of a packet: whole flits, at most the machine's largest payload or the whole largest flow."""
     largest = min(machine.packet_payload_bytes, ceil_div(message_bytes * most_chunks, chunks))
     return ceil_div(largest, machine.flit_bytes) * machine.flit_bytes
 

@@ -91,7 +91,7 @@ def aggregate(
     force : bool
         Whether a file that exists is overwritten.
     progress : callable
-        Receives a line now and then.
+        Receives lines of progress.
     tell : callable
         Receives a line where size and machine are not what the schedule was made for.
 

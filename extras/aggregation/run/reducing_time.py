@@ -46,7 +46,7 @@ class AggregationTime:
         return -(-self.trip // self.pace)
 
     def cycles(self, packets: int, window: int) -> int:
-        """Cycles until the last of `packets` results arrives."""
+        """The number of cycles until the last of `packets` results arrives."""
         rounds, rest = divmod(packets - 1, window)
         return self.trip + rounds * max(self.trip, window * self.pace) + rest * self.pace
 

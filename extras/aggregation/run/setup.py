@@ -157,7 +157,7 @@ class AggregationSetup:
             raise UnsupportedError(f"{size} header places in all switches are more than the simulator's {MAX_PLACES}")
 
     def _latency(self, routes: Sequence[Route]) -> int:
-        """Cycles of the head flit over the longest of some routes."""
+        """The number of cycles of the head flit over the longest of some routes."""
         machine = self.machine
         inner = max(sum(int(self._wire[pair]) + machine.router_cycles for pair in route) for route in routes)
         return machine.interface_cycles + machine.router_cycles + inner

@@ -199,7 +199,7 @@ def without_interfaces(options: Options, where: str) -> TopologyError:
 
 
 def _planes(box: Box, options: Options, where: str) -> int:
-    """Switches of the fabric."""
+    """The number of switches of the fabric."""
     if options.boxes == 1:
         if options.fabric is not None:
             raise TopologyError(f"{where}: fabric={options.fabric} joins boxes; give boxes=N")

@@ -188,7 +188,7 @@ class _Program:
         return Prices(tuple((Fraction(1, links),) * links for _ in steps), tuple((Fraction(1, servers),) * servers for _ in steps))
 
     def _meet(self, found: Sequence[Found], below: float) -> bool:
-        """Keep the new trees that cost less; whether there are any."""
+        """Whether there are new trees that cost less; they are kept."""
         fresh = [one.tree for one in found if one.cost < below and one.tree not in self._met]
         self._met.update(dict.fromkeys(fresh))
         return bool(fresh)

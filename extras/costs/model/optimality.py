@@ -47,7 +47,7 @@ class MemoryAccess:
 
     @property
     def optimal(self) -> bool:
-        """Delta-optimal: D meets the bound of Theorem 1."""
+        """Whether it is delta-optimal: D meets the bound of Theorem 1."""
         return self.accesses == self.bound
 
 
@@ -63,7 +63,7 @@ class Incast:
 
     @property
     def optimal(self) -> bool:
-        """Epsilon-optimal: no link has more communicators than the threshold."""
+        """Whether it is epsilon-optimal: no link has more communicators than the threshold."""
         return self.communicators <= self.threshold
 
 

@@ -130,7 +130,7 @@ def endpoints(
         seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`. Where it takes
         long through routers but not on lanes, tables run on lanes, with the reason in `no_routers`.
     progress, tell : callable
-        Receive a line now and then.
+        Receive lines of progress.
 
     Returns
     -------

@@ -37,36 +37,36 @@ class FlitLayout(Shown):
 
     @property
     def nodes(self) -> int:
-        """Endpoints of the network."""
+        """The number of endpoints of the network."""
         return len(self.schedule.topology.endpoints)
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of the longest table, rounded up."""
+        """The number of bytes of the longest table, rounded up."""
         return -(-self.row_bits * self.rows // 8)
 
     @property
     def trees(self) -> int:
-        """Trees that a head can name: the chunks of an iteration."""
+        """The number of trees that a head can name: the chunks of an iteration."""
         return self.schedule.chunks
 
     @property
     def paper_row_bits(self) -> int:
-        """Bits of a row in the paper, which states them for 64 nodes only."""
+        """The number of bits of a row in the paper, which states them for 64 nodes only."""
         return PAPER_ROW_BITS
 
     @property
     def paper_rows(self) -> int:
-        """Rows by the paper's rule: two for each tree, one tree for each node."""
+        """The number of rows by the paper's rule: two for each tree, one tree for each node."""
         return 2 * self.nodes
 
     @property
     def paper_table_bytes(self) -> int:
-        """Bytes of a table by the paper's numbers."""
+        """The number of bytes of a table by the paper's numbers."""
         return PAPER_ROW_BITS * self.paper_rows // 8
 
     def head_bits(self, kind: FlitType = FlitType.MESSAGE_HEAD) -> int:
-        """Bits of a head that are not data."""
+        """The number of bits of a head that are not data."""
         return sum(field.bits for field in self.format.fields(kind) if field.name != DATA)
 
     def title(self) -> str:

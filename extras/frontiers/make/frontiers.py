@@ -107,7 +107,7 @@ def frontier(
     workers : int or Workers
         Answer the questions to the solver, with the same result whatever their number.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

@@ -39,7 +39,7 @@ class Forest:
 
     @property
     def slots(self) -> int:
-        """Slots in all."""
+        """The number of slots in all."""
         return 1 + max(slot for rows in self.rows for _, slot, _, _ in rows)
 
     def schedule(self, like: Schedule) -> Schedule:

@@ -124,7 +124,7 @@ class Together:
         return least + math.ceil(sum(self.works(names, length).values()))
 
     def _ends(self, name: str) -> int:
-        """Cycles between a firing and an arrival that no granule uses."""
+        """The number of cycles between a firing and an arrival that no granule uses."""
         of = self.instances[name]
         return of.near + of.header
 

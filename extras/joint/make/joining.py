@@ -74,7 +74,7 @@ def joint(
     known : dict, optional
         Takes the schedules that are made, for further calls on the same network.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

@@ -83,7 +83,7 @@ class JointSchedule:
 
     @property
     def cycles(self) -> int:
-        """Cycles from the common start until all data have landed."""
+        """The number of cycles from the common start until all data have landed."""
         return max(self.ends.values())
 
     @property

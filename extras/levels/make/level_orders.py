@@ -173,7 +173,7 @@ def _times(sizes: tuple[int, ...]) -> str:
 
 
 def transfers_of(request: Request, order: LevelOrder) -> int:
-    """Rows of an order's program, but for local copies."""
+    """The number of rows of an order's program, but for local copies."""
     rows = 0
     for part in order.parts():
         for (_, size), messages, _ in _stages(request, order, part, order.chunks_of_a_piece):
@@ -203,8 +203,8 @@ def _sizes(count: int, most: int, levels: int = MOST_LEVELS) -> Iterator[tuple[i
 
 
 class Estimates:
-    """About the cycles that orders take: latencies, the fullest resource on default routes, and half of what else is done one
-    after another. No lower bound: even routes have a lighter fullest link.
+    """Estimates of the cycles that orders take: latencies, the time of the fullest resource on default routes, and half of all
+    other work in sequence. They are not lower bounds: with even routes the fullest link has less to carry.
 
     O(links) for each sizes and `scattered`, of pieces in turn and not; then O(levels) for each order.
     """

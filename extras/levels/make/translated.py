@@ -137,7 +137,7 @@ class Translated:
 
     @property
     def chunks(self) -> int:
-        """Chunks of the whole message."""
+        """The number of chunks of the whole message."""
         return self.count * len(self.pieces)
 
     def _share(self, piece: Piece) -> Int64:

@@ -31,12 +31,12 @@ class Cycles:
             self.wire[src, dst] = max(cycles, self.wire.get((src, dst), 0))
 
     def ser(self, row: Row) -> int:
-        """Cycles in which a message passes a lane (F3)."""
+        """The number of cycles in which a message passes a lane (F3)."""
         flits = self.machine.head_flits + self.unit * self.plain.granules[row.chunk]
         return ceil(self.plain.schedule.topology.scale * flits)
 
     def adding(self, row: Row) -> int:
-        """Cycles of a reduction unit for a chunk, in whole quanta (F8)."""
+        """The number of cycles of a reduction unit for a chunk, in whole quanta (F8)."""
         machine, size = self.machine, self.unit * self.plain.granules[row.chunk] * self.machine.flit_bytes
         return -(-size // (machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles)) * machine.reduce_quantum_cycles
 

@@ -170,7 +170,7 @@ class Placed(TreeFamily):
 
     @cached_property
     def chain(self) -> int:
-        """Transfers on the longest chain of dependencies. O(K · N · hops)."""
+        """The number of transfers on the longest chain of dependencies. O(K · N · hops)."""
         rows, length = self.transfers, np.ones(len(self.transfers.chunk), np.int64)
         while True:
             longer = length.copy()

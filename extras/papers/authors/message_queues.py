@@ -123,7 +123,7 @@ class MessageQueues:
                 self._filling.discard(interface)
 
     def _enters(self, interface: int, message: Message) -> bool:
-        """Move the part in front into the last queue, unless that is full."""
+        """Whether the part in front moves into the last queue, which it does unless that is full."""
         continues = self._is_whole and self._outside[interface] > 0
         flits = self._payload + (0 if continues else self._head)
         if self.core.backlog(interface) - self._outside[interface] + flits > QUEUED_FLITS:

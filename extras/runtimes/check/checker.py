@@ -199,7 +199,8 @@ def _outside(execution: Execution) -> Iterator[str]:
 
 
 def add_wrong_data(findings: Findings, execution: Run, words: Callable[[str], str] = str) -> None:
-    """Report the places of outputs that do not hold what is due. `words`: of a sentence; only those that are listed are made."""
+    """Report the places of outputs that do not hold what is due. `words` changes a sentence;
+    it is called only for sentences that are listed."""
     cells = list(wrong_cells(execution))
     findings.add_each("wrong-data", range(len(cells)), lambda at: (0, (), words(wrong_words(execution, cells[at]))))
 

@@ -39,7 +39,7 @@ def shared_barriers(steps: Mapping[Block, Sequence[tuple[Operation, object]]]) -
 
 
 def slices(plan: Plan) -> int:
-    """Slices of each chunk, so that every thread block of a group, and every iteration of a loop, has whole ones."""
+    """The number of slices of each chunk, so that every thread block of a group, and every iteration of a loop, has whole ones."""
     found = 1
     for _, _, _, operation in plan.operations():
         found = lcm(found, operation.part[1], ROUNDS if operation.name is OpName.LOOP else 1)

@@ -209,7 +209,7 @@ class SweepPlan:
         return {cell.key: cell for cell in self.cells}
 
     def endpoints(self, cell: Cell) -> int:
-        """Endpoints of the network of a cell."""
+        """The number of endpoints of the network of a cell."""
         return len(self._topologies[cell.drawn].endpoints)
 
     def task(self, cell: Cell) -> Task:

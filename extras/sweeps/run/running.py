@@ -136,7 +136,7 @@ def sweep(
     retry : bool
         Whether cells that failed in earlier calls are repeated.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

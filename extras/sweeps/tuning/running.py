@@ -103,7 +103,7 @@ def tune(
     workers : int or Workers, optional
         As in `sweep`.
     progress : callable, optional
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

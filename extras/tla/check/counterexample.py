@@ -226,7 +226,7 @@ class _Story:
         return bool(self.legend["profile"] != "trees")
 
     def _has_counted(self, state: State, node: int, arrival: tuple[Any, int, int], iteration: int) -> bool:
-        """`HasCounted` of the specification."""
+        """Whether an arrival has counted, as `HasCounted` of the specification."""
         counted = _at(state["count"], node) or {}
         if not self._is_counted:
             return arrival in counted and counted[arrival] > iteration

@@ -54,17 +54,17 @@ class CheckedTables:
 
     @property
     def slots(self) -> int:
-        """Slots from the first to the last that is used."""
+        """The number of slots from the first to the last that is used."""
         return (self.repeats - 1) * self.period + int(self.tables.step.max(initial=0)) + 1
 
     @property
     def counters(self) -> int:
-        """Numbers in the memory of a state."""
+        """The number of numbers in the memory of a state."""
         return len(self.tables.topology.endpoints) ** 2 * self.tables.chunks * self.tables.buffers * self.repeats
 
     @property
     def messages(self) -> int:
-        """Messages of all iterations checked."""
+        """The number of messages of all iterations checked."""
         return self.repeats * len(self.tables.transfers()["row"])
 
 

@@ -145,7 +145,7 @@ def _extent(plan: CheckedTables, seed: int) -> str:
 
 
 def _longest_run(plan: CheckedTables) -> int:
-    """States of the longest timely run: each row fires, each message counts, and time stops at slots and messages.
+    """The number of states of the longest timely run: each row fires, each message counts, and time stops at slots and messages.
 
     Messages of one slot reach links, leave them, arrive and count at the same times, apart from differences between their paths.
     """

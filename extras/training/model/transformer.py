@@ -55,7 +55,7 @@ class Transformer:
 
     @property
     def local(self) -> int:
-        """Experts of a node."""
+        """The number of experts of a node."""
         return max(1, self.experts // self.expert)
 
     def require_possible(self, where: str) -> None:

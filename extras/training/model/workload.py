@@ -184,7 +184,7 @@ class Workload(Shown):
 
     @property
     def gradient_bytes(self) -> int:
-        """Bytes of the collectives of weight gradients."""
+        """The number of bytes of the collectives of weight gradients."""
         parts = (layer.weight_gradient.communication for layer in self.layers)
         return sum(part.bytes for part in parts if part is not None)
 

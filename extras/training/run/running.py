@@ -108,7 +108,7 @@ def train(
     listed : bool
         Whether what has no `joint_list` is refused before any work.
     progress : callable
-        Receives a line now and then.
+        Receives lines of progress.
 
     Returns
     -------

@@ -47,7 +47,7 @@ class Sizes:
 
 
 def log2(values: int) -> int:
-    """Bits that number N things; at least 1."""
+    """The number of bits that number N things; at least 1."""
     return max(1, (values - 1).bit_length())
 
 

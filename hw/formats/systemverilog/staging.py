@@ -6,7 +6,7 @@ from certree.models.tables.tables import Tables
 
 
 def staged_chunk_bits(tables: Tables, lanes: int, chunk_cycles: int, least_flits: int) -> int:
-    """Bits of the number of a chunk of a lane.
+    """The number of bits of the number of a chunk of a lane.
 
     Slots leave the unit time: two chunks. In lockstep two are enough where the unit adds a chunk of each of the `lanes` while a
     lane brings one; elsewhere there is room for all of a lane that can be there at any timing (`extras/tla`).

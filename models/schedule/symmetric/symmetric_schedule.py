@@ -154,7 +154,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def steps(self) -> int:
-        """Steps, and rounds."""
+        """The number of steps, which is that of rounds."""
         return self.base.steps
 
     @property
@@ -164,7 +164,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def delay(self) -> int:
-        """Steps from a send to the use of what was sent."""
+        """The number of steps from a send to the use of what was sent."""
         return self.base.delay
 
     @property
@@ -174,7 +174,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def run_rounds(self) -> int:
-        """Rounds: steps have one each."""
+        """The number of rounds: each step has one."""
         return self.base.steps
 
     @property

@@ -75,7 +75,7 @@ def _equal(request: Request, chunks: int, size: int) -> Chunks:
 
 
 def _size(request: Request, paths: Prepared, blocks: Chunks) -> int:
-    """Granules of the largest chunk: few enough to be stored on their way, as many as keep chunks few."""
+    """The number of granules of the largest chunk: few enough to be stored on their way, as many as keep chunks few."""
     granules = blocks[2]
     path, rounds = paths.chosen(*blocks, FIRST_SWEEPS)
     size = max(1, min(int(granules.max()), rounds // (STORED * paths.most_hops(path))))

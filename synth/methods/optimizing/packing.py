@@ -166,7 +166,7 @@ def _direct(topology: Topology) -> Fabric:
 
 
 def _rows(request: Request, trees: int) -> int:
-    """Transfers of one iteration."""
+    """The number of transfers of one iteration."""
     phases = int(request.collective.reduces) + int(request.collective.gathers)
     return phases * trees * (len(request.topology.endpoints) - 1)
 

@@ -49,7 +49,7 @@ def trivance(request: Request, options: Options) -> Schedule:
 
 
 def _stages(size: int) -> int:
-    """Stages that reach all of a ring of that size."""
+    """The number of stages that reach all of a ring of that size."""
     stages = 0
     while 3**stages < size:
         stages += 1

@@ -77,7 +77,7 @@ class Senders:
 
     @property
     def most_late(self) -> int:
-        """Cycles after which nothing is late."""
+        """The number of cycles after which nothing is late."""
         return self._scale * -(-self._bytes // (self._flit * self._out_of_root))
 
     def fewest_cycles(self, late: int) -> int:

@@ -229,7 +229,7 @@ class _Spread:
         self._heads, self._first = np.unique(topology.dst[order], return_index=True)
 
     def __call__(self, reached: NDArray[np.uint64]) -> bool:
-        """Add the set at each link's tail to the set at its head; returns whether any set grew."""
+        """Whether any set grew when the set at each link's tail was added to the set at its head."""
         if not len(self._heads):
             return False
         spend((len(self._tails) + len(self._heads)) * reached.shape[1], f"distances over {len(self._tails):,} links")

@@ -27,7 +27,7 @@ class Gpu:
 
 
 def find_gpu() -> Gpu | None:
-    """The first GPU of the first of LIBRARIES that is installed, finds one and adds two vectors there; None without one."""
+    """The first GPU on which a library of LIBRARIES adds two vectors, tried in this order; None if there is none."""
     return _search()[0]
 
 

@@ -69,7 +69,7 @@ def _lowered(tables: Tables, schedule: Schedule) -> Tables:
 
 
 def _period(schedule: Schedule, span: int, places: int, cut: Cut, mode: str) -> int:
-    """Steps from one iteration to the next. `span`: steps from the first row of an iteration to its last."""
+    """The number of steps from one iteration to the next. `span`: steps from the first row of an iteration to its last."""
     least = 1 if schedule.repeats <= places else span // max(1, places) + 1
     tried = range(least, max(least, schedule.steps) + 1) if cut.period is None else range(cut.period, cut.period + 1)
     if mode == "paced":

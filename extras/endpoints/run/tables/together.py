@@ -61,5 +61,5 @@ def run_together(
 
 
 def _part(size: int, most: int) -> int:
-    """Bytes of equal parts of at most that many."""
+    """The number of bytes of equal parts of at most that many."""
     return ceil_div(size, ceil_div(size, most))

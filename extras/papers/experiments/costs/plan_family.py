@@ -139,7 +139,7 @@ def _along_trees(topology: Topology, model: GenModel, floats: Fraction) -> dict[
 
 
 def plan_words(tree: SwitchTree, placement: Placement, plans: Mapping[int, LocalPlan]) -> str:
-    """Plan types from the leaves up, equal ones once; behind each how many servers send where results were rearranged."""
+    """The plan types from the leaves up, each once, and the numbers of servers that send where results were rearranged."""
     words: list[str] = []
     for switch in tree.order:
         senders = sorted(

@@ -138,7 +138,7 @@ def basic_plan() -> list[Found]:
 
 
 def _unplaced(network: str) -> int:
-    """Blocks that the printed lines 10 to 23 leave to nobody at the root."""
+    """The number of blocks that the printed lines 10 to 23 leave to nobody at the root."""
     sizes = [int(size) for size in network[5:].split("+")] if "+" in network else [3, 3]
     total = sum(sizes)
     held = [[block for block in range(total) if _place(block, total, size) == server] for size in sizes for server in range(size)]

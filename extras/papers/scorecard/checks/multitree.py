@@ -268,6 +268,6 @@ def _steps(network: str, method: str, collective: str = "all-reduce") -> int:
 
 
 def _most_rows(network: str) -> int:
-    """Rows of the node that has most."""
+    """The number of rows of the node that has most."""
     tables = lower(schedule_of(network, method="multitree"), 1 << 20, load_machine("multitree"))
     return int(np.bincount(tables.node).max())

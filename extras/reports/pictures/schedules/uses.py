@@ -140,7 +140,7 @@ def load_of(schedule: Schedule) -> NDArray[np.float64]:
 
 
 def _rounds(schedule: Schedule) -> int:
-    """Columns of one iteration: its rounds; of fine slots those until all has landed."""
+    """The number of columns of one iteration: its rounds; of fine slots those until all has landed."""
     if not schedule.has_fine_slots:
         return int(schedule.rounds.sum(dtype=np.int64))
     times = fine_times(schedule)

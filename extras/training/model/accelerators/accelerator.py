@@ -61,7 +61,7 @@ class Accelerator(ABC):
 
     @abstractmethod
     def addition(self, numbers: int) -> int:
-        """Cycles to add up as many numbers of all arrays."""
+        """The number of cycles to add up as many numbers of all arrays."""
 
     @property
     def samples(self) -> int:

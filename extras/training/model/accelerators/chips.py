@@ -48,7 +48,7 @@ class Chip(Accelerator):
         return f"{self.name} at {share}its peak of {peak:.6g} Tflop/s for numbers of {self.element_bytes} bytes"
 
     def product(self, positions: int, products: int, filters: int, kept: int = 0) -> int:
-        """Nanoseconds of a matrix product."""
+        """The number of nanoseconds of a matrix product."""
         operations = 2 * positions * products * filters
         moved = self.element_bytes * (positions * products + products * filters + positions * filters - kept)
         rate = self.operations_per_second[self.element_bytes] * self.efficiency

@@ -59,7 +59,7 @@ class SystolicArrays(Accelerator):
         return f"{count}{self.rows}x{self.columns} units at {float(self.clock_hertz / 10**9):.6g} GHz, {self.dataflow}"
 
     def product(self, positions: int, products: int, filters: int, kept: int = 0) -> int:
-        """Cycles of a matrix product in one array; memory takes no time."""
+        """The number of cycles of a matrix product in one array; memory takes no time."""
         rows, columns, deep = {
             Dataflow.OUTPUT: (positions, filters, products),
             Dataflow.WEIGHT: (products, filters, positions),
@@ -73,7 +73,7 @@ class SystolicArrays(Accelerator):
         return folds * max(deep, self.rows) + 2 * self.rows + self.columns - 2  # the next operand loads during a fold
 
     def addition(self, numbers: int) -> int:
-        """Cycles to add up as many numbers of all arrays: each adds a share of them, a row of numbers a cycle."""
+        """The number of cycles to add up as many numbers of all arrays: each adds a share of them, a row of numbers a cycle."""
         if self.arrays == 1:
             return 0
         return ceil_div(ceil_div(numbers, self.arrays), self.columns) * self.arrays

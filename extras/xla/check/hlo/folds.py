@@ -153,8 +153,7 @@ class Fold:
                     raise UnfoldableError
 
     def positions(self, devices: int) -> list[Int64]:
-        """The places of the input that slices read in each turn, the same ones on all devices; of each slice one after the other.
-        UnfoldableError where they differ by device."""
+        """The places of the input that slices read in each turn, slice by slice. UnfoldableError where they differ by device."""
         inputs = next(one for one in self.events.batches if one.kind is Kind.INPUT)
         blocks, constants = len(inputs.device) // devices, list(self.events.constants.values())
         found: list[list[Int64]] = [[] for _ in range(self.turns)]

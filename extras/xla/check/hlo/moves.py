@@ -181,7 +181,7 @@ def _broadcast(operation: HloOperation, operands: list[Tensor], grain: int) -> T
 
 
 def _trailing(shape: Sequence[int], axes: Sequence[int], target: Sequence[int]) -> int:
-    """Elements of the last axes that are the same in a tensor and in its broadcast."""
+    """The number of elements of the last axes that are the same in a tensor and in its broadcast."""
     found = 1
     for back, axis in enumerate(reversed(axes), 1):
         if axis != len(target) - back or shape[len(axes) - back] != target[axis]:

@@ -18,9 +18,9 @@ def split_endpoints(family: str, arguments: str) -> tuple[str, int]:
 
 
 def with_endpoints(name: str, routers: int, each: int) -> tuple[Cables, NDArray[np.int64]]:
-    """Cables with those of the endpoints laid, and the ids of the routers.
+    """Cables from endpoints to routers, to which those between routers are added, and the ids of the routers.
 
-    Endpoint i hangs on router i div `each`. With `each` 0 there are no switches: the routers are the endpoints.
+    Endpoint i is joined to router i div `each`. With `each` 0 there are no switches: the routers are the endpoints.
     """
     if not each:
         return Cables(name, routers), np.arange(routers)
