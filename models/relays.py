@@ -15,9 +15,9 @@ def relayed(topology: Topology, collective: Collective, relay: str | Iterable[in
     """The network that a collective of some endpoints may use, and the collective on it.
 
     `relay`: the endpoints through which its members may pass data: "all" of the network, "members" alone, or also those of a list
-    (ids, or a text such as `0,2,4-7`). The others, with their links and routers, are no part of the network that is returned, so
-    bounds and schedules are for what is left. InputError for other texts, for nodes that are no endpoints, where all take part, and
-    for a demand; TopologyError where members, or endpoints of the list, cannot reach each other over what is left.
+    (ids, or a text such as `0,2,4-7`). The others, with their links and routers, are not part of the network that is returned, so
+    bounds and schedules are for what is left. InputError for other texts, for nodes that are not endpoints, where all take part,
+    and for a demand; TopologyError where members, or endpoints of the list, cannot reach each other over what is left.
     """
     collective.require_fits(topology)
     if not isinstance(relay, str):

@@ -116,7 +116,7 @@ class Request:
         return schedule
 
     def is_in_order(self, schedule: AnySchedule) -> bool:
-        """Whether the schedule has the order of additions that is asked for; others are no limit for what comes after them."""
+        """Whether the schedule has the order of additions that is asked for; others set no limit for later ones."""
         return self.order is None or self.order.refusal(schedule) is None
 
     def remember(self, schedule: _Made) -> _Made:
@@ -302,7 +302,7 @@ class Method:
         return made
 
     def _made_in_unit(self, request: Request, unit: str) -> AnySchedule:
-        """The schedule in the unit that is asked for, which is no option of `make`."""
+        """The schedule in the unit that is asked for, which is not an option of `make`."""
         topology = in_unit_asked_for(request.topology, unit, self.name)
         others = {name: value for name, value in request.options.items() if name != UNIT}
         made = self(replace(request, topology=topology, options=others, any_unit=False))

@@ -148,7 +148,7 @@ def verify_all(
 
 
 def _all_paths(paths: Sequence[Path]) -> Iterator[tuple[Opened, Artefact]]:
-    """Each path once, with its kind; folders that are no artefacts by themselves are replaced by their contents."""
+    """Each path once, with its kind; folders that are not artefacts by themselves are replaced by their contents."""
     seen: set[Path] = set()
     for path in paths:
         opened = Opened(path)

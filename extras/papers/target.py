@@ -37,7 +37,7 @@ class Bound:
 class Statement:
     """The paper's value of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
     each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal.
-    `fitted`: what the target leaves open was chosen by these values, so that agreement is no prediction."""
+    `fitted`: what the target leaves open was chosen by these values, so that agreement is not a prediction."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]

@@ -55,7 +55,7 @@ class Costs:
 @dataclass(frozen=True, eq=False)
 class Places:
     """The resources that transfers take, ordered by `row`: a `resource`, from some cycles `after` they leave on, for `length`
-    cycles. `source`: messages of one are no danger to each other."""
+    cycles. `source`: messages of one source never collide."""
 
     row: Int64
     resource: Int64

@@ -77,7 +77,7 @@ class RoundedRate:
 
 @dataclass(frozen=True)
 class Rounding:
-    """The rates that a schedule uses in part, since they are no whole multiples of its unit, the fastest first."""
+    """The rates that a schedule uses in part, since they are not whole multiples of its unit, the fastest first."""
 
     unit: Positive
     rates: tuple[RoundedRate, ...]

@@ -200,7 +200,7 @@ class Topology(Shown):
 
     @property
     def rounded(self) -> Rounding | None:
-        """The rates that are no whole multiples of the units that schedules count in; None where all are."""
+        """The rates that are not whole multiples of the units that schedules count in; None where all are."""
         return None if self.rates is None else rounding_of(self.rates, self.capacity, self.scale, self.bandwidth)
 
     def require_full_links(self, what: str) -> None:

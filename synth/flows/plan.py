@@ -44,8 +44,8 @@ class FlowPlan:
 
 
 def plans(request: Request, copies: int | None) -> Iterator[FlowPlan]:
-    """The paths that are tried: for COPIES where nothing else is asked for, and where the bound for one copy is no whole number of
-    rounds also for a number of copies with which it is, or nearly."""
+    """The paths that are tried: for COPIES where nothing else is asked for, and where the bound for one copy is not a whole number
+    of rounds also for a number of copies with which it is, or nearly."""
     if request.collective.has_one_root:
         yield from _of_one_root(request, copies)
         return

@@ -28,7 +28,7 @@ A line **agrees** where all numbers do, within the tolerance that its target sta
 the first run), or exactly for checks; `check NAME` stands for `python -m certree.extras.papers.scorecard NAME`. **shown**: a figure
 without numbers, which the command draws or writes. **not computed**: the reason says what it would take. **not run**: the command
 computes it, in minutes, and has not been run since the page was written. Numbers that are **fitted** are compared with those by
-which something was chosen that the paper leaves open, so their agreement is no prediction: they are counted apart, and a verdict
+which something was chosen that the paper leaves open, so their agreement is not a prediction: they are counted apart, and a verdict
 is that of the other numbers where there are any.
 """
 

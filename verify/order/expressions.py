@@ -64,7 +64,7 @@ class Expression:
 
 
 def read_expression(text: str, ranks: Sequence[int]) -> Expression:
-    """The expression of a text over exactly these ranks. InputError names what is no expression, missing or repeated."""
+    """The expression of a text over exactly these ranks. InputError names what is not an expression, missing or repeated."""
     place = {rank: number for number, rank in enumerate(ranks)}
     sums, stack, at = list[tuple[int, int]](), list[int | str](), 0
     seen = set[int]()

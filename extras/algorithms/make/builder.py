@@ -251,7 +251,7 @@ class Builder:
         return DIRECT if len(links) == 1 else self._routes.setdefault(links, len(self._routes))
 
     def _routed(self, columns: dict[str, Int64]) -> tuple[Int64, tuple[tuple[int, ...], ...]]:
-        """The column of routes and the routes, with shortest ones for rows that have none and whose ends are no neighbours."""
+        """The column of routes and the routes, with shortest ones for rows that have none and whose ends are not neighbours."""
         route = columns["route"].copy()
         open_rows = np.flatnonzero((route == DIRECT) & (columns["src"] != columns["dst"]))
         try:

@@ -31,7 +31,7 @@ class Written:
 
 
 def whole_numbers(name: str, given: object, low: int, high: int) -> Int64:
-    """The numbers of an argument; ScheduleFormatError where they are no whole numbers from `low` to `high`."""
+    """The numbers of an argument; ScheduleFormatError where they are not whole numbers from `low` to `high`."""
     try:
         found = np.asarray(list(given) if isinstance(given, range) else given)
     except ValueError:  # lists of different lengths

@@ -174,10 +174,10 @@ def _flows(schedule: Schedule, row: Int64, pair: Int64) -> Flows:
 def count(schedule: Schedule) -> Counts:
     """Count a schedule, all its iterations included.
 
-    What servers do is counted as `server_work` says; data that move within a node are no message and have no start-up. Iterations
-    overlap: the largest number that overlap is counted, and the period in which all of them do counts as often as it is repeated.
-    O(h log h) time and O(h) memory, h being the hops of these iterations; UnsupportedError beyond MAX_ROWS, InputError for
-    transfers that no link carries.
+    What servers do is counted as `server_work` says; data that move within a node are not a message and have no start-up.
+    Iterations overlap: the largest number that overlap is counted, and the period in which all of them do counts as often as it is
+    repeated. O(h log h) time and O(h) memory, h being the hops of these iterations; UnsupportedError beyond MAX_ROWS, InputError
+    for transfers that no link carries.
     """
     schedule = COUNTED.lowered(schedule)
     period, stages = _stages(schedule)

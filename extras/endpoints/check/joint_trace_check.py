@@ -191,7 +191,7 @@ def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[in
 
 
 def require_messages(trace: Path, tables: Tables) -> None:
-    """Raise InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than
+    """Raise InputError for lines that are not messages of these tables or events of endpoints, or have times in another order than
     _TIMES, and for messages that are not there once in each iteration. It says nothing about what endpoints and interfaces may do.
     O(lines)."""
     sent, first = tables.transfers(), np.searchsorted(tables.node, np.arange(len(tables.topology.kind)))

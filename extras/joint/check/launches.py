@@ -59,7 +59,7 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     Raises
     ------
     InputError
-        For ranks that are no endpoints, orders that are not of the collectives of their rank, and fewer contexts than 1.
+        For ranks that are not endpoints, orders that are not of the collectives of their rank, and fewer contexts than 1.
 
     Examples
     --------

@@ -34,11 +34,11 @@ class _Held:
 
 
 class _UnorderedError(Exception):
-    """A sum is made that is no part of the expression."""
+    """A sum is made that is not a part of the expression."""
 
 
 def arranged(program: Program, expression: Expression, place: Mapping[int, int], keeps: str = KEEPS[0]) -> Program | None:
-    """The program with its sums in this order; None where it makes sums that are no part of the expression. `place`: by node the
+    """The program with its sums in this order; None where it makes sums that are not part of the expression. `place`: by node the
     number of its rank in the expression; `keeps`: one of KEEPS. O(rows log rows + sums²) for the sums of a cell."""
     try:
         return _Arranger(program, expression, place, KEEPS.index(keeps)).arranged()

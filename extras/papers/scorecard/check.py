@@ -40,7 +40,7 @@ def load_checks() -> Registry[Callable[[], Sequence[Found]]]:
 
 
 def shown(number: Number) -> str:
-    """A number as the scorecard prints it: four digits of what is no integer."""
+    """A number as the scorecard prints it: four digits of what is not an integer."""
     if isinstance(number, str):
         return number
     exact = Fraction(number)

@@ -102,7 +102,7 @@ def prove(schedule: AnySchedule, *, in_flight: int | None = None) -> ProvedAnswe
     Raises
     ------
     InputError
-        For an `in_flight` that is no whole number from 1 to the iterations of the schedule.
+        For an `in_flight` that is not a whole number from 1 to the iterations of the schedule.
     UnsupportedError
         For fine slots.
     UndecidedError

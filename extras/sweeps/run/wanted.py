@@ -34,7 +34,7 @@ class Wanted:
     def through(self, topology: Topology) -> Topology:
         """The network that it may use.
 
-        InputError for relays that are no endpoints, and where members do not reach each other."""
+        InputError for relays that are not endpoints, and where members do not reach each other."""
         return topology if self.demand is not None else relayed(topology, self.bare, self.relay)[0]
 
     def on(self, topology: Topology, machine: Machine) -> Collective:

@@ -62,7 +62,7 @@ def module_of(document: dict[str, Any], where: str) -> HloModule:
 
 
 def require_text(data: bytes, where: str) -> None:
-    """Raise InputError for bytes that are no text, and for brackets that are nested too deep."""
+    """Raise InputError for bytes that are not text, and for brackets that are nested too deep."""
     try:
         is_text = "\0" not in data.decode()
     except UnicodeDecodeError:

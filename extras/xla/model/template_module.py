@@ -99,7 +99,7 @@ class Template:
         return self._text[2].replace(head, own, 1)
 
     def parts(self, data: bytes, where: str) -> Parts:
-        """The parts of a module. InputError, one line, for a file that is none, has other code, or whose constants are no literals
+        """The parts of a module. InputError, one line, for a file that is none, has other code, or whose constants are not literals
         or have other names."""
         try:
             text = data.decode("ascii")

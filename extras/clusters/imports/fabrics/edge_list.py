@@ -48,7 +48,7 @@ def _matches(start: bytes) -> bool:
 
 @description("cable-csv", _matches)
 def read_edges(file: Opened, options: Options) -> Box:
-    """.csv - an edge list: a, b, rate, latency, with units in the header; switches=NAME+NAME marks nodes that are no endpoints."""
+    """.csv - an edge list: a, b, rate, latency, with units in the header; switches=NAME+NAME marks nodes that are not endpoints."""
     where = str(file)
     rows = _rows(text_of(file, "an edge list"), where)
     (line, header), body = rows[0], rows[1:]
