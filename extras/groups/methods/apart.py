@@ -24,8 +24,7 @@ MOST_TRANSFERS = 1 << 21
     "apart", tuple(CollectiveKind), published=False, tier=Tier.GROUPS, order=81, is_anytime=True, compares=True, takes_members=True
 )
 def apart(request: Request, options: Options) -> Schedule:
-    """The schedule that `auto` chooses for the members on the network without the other endpoints, so that relays never make it
-    slower.
+    """The choice of `auto` for the members on the network without the other endpoints, so that relays never make it slower.
 
     For collectives with members that reach each other without the others. Left out where the time bound without relays is no less
     than the best schedule so far. No options.
