@@ -217,8 +217,7 @@ def _listed(members: tuple[int, ...]) -> str:
 
 
 def read_collective(fields: Fields, *, version_2: bool = False) -> Collective:
-    """The collective in the fields `kind` and `root` of a document; of version 2 also `members` and `demand`, where they
-    are there."""
+    """The collective in the fields `kind` and `root` of a document; of version 2 also `members` and `demand`, if present."""
     fields.only("kind", "root", optional=["members", "demand"] if version_2 else [])
     kind, root = fields.text("kind"), fields.whole_or_none("root")
     named = fields.entries("members", empty=True) if "members" in fields else None

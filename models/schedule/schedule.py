@@ -174,8 +174,7 @@ class Schedule(ScheduleColumns):
         return digest.hexdigest()
 
     def _fine_document(self) -> dict[str, Any]:
-        """The part of the digest that fine slots add: with them the transfers mean something on one machine and at one size
-        only."""
+        """The part of the digest that fine slots add: with them the transfers are for one machine and one size only."""
         if self.slot_cycles is None or self.made_for is None:
             return {}
         waits = {} if self.waits is None else {"waits": [list(entry) for entry in self.waits]}

@@ -1,4 +1,4 @@
-"""Parts that bound an all-reduce: what local search finds, beside all parts of small networks."""
+"""Parts that bound an all-reduce: what local search finds, compared with all parts of small networks."""
 
 from collections.abc import Iterator
 from fractions import Fraction
