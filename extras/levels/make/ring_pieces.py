@@ -50,11 +50,12 @@ def _orders(count: int, scattered: int) -> list[tuple[tuple[int, ...], ...]]:
 
 @dataclass(frozen=True)
 class _Cycles:
-    """Costs of a chunk (`Costs`), `hop` on the longest link."""
+    """Costs of a chunk (`Costs`), `hop` on the longest link, `least_hop` on the shortest."""
 
     ser: int
     red: int
     hop: int
+    least_hop: int
     ends: int
     start: int
 
@@ -91,19 +92,29 @@ class RingEstimates:
             latency = max(latency, tally.latency)
         return latency + max(int(tally.load.max()) * cycles.ser, tally.sums * cycles.red) * 3 // 2
 
+    def meet(self, pieces: Sequence[Piece]) -> bool:
+        """Whether a message would still be on a link when translations of it come there, if all leave in one cycle: then what is
+        booked on one node does not stand for all. Links count as being as short as the shortest."""
+        cycles = self._of(chunks_of_a_piece(self.sizes, pieces) * len(pieces))
+        for dimension, size in enumerate(self.sizes):
+            apart = translated_by(size, pieces)
+            if apart * cycles.least_hop < cycles.ser and max(_longest(piece, dimension, size) for piece in pieces) > apart:
+                return True
+        return False
+
     def _of(self, chunks: int) -> _Cycles:
         """The cycles of that many chunks."""
         if chunks not in self._cycles:
             each = chunk_bytes_of(self.request.message_bytes, chunks, 1, self.request.machine)
             costs = Costs.of(self.request.topology, each, self.request.machine)
-            self._cycles[chunks] = _Cycles(costs.ser, costs.red, max(costs.hop), costs.ends, costs.start)
+            self._cycles[chunks] = _Cycles(costs.ser, costs.red, max(costs.hop), min(costs.hop), costs.ends, costs.start)
         return self._cycles[chunks]
 
     def _scatter(self, tally: _Tally, piece: Piece, dimension: int, held: int, cycles: _Cycles) -> None:
         """There and back along a ring of which everyone keeps `held` chunks."""
         size, latest = self.sizes[dimension], 0
         for route, (_, most) in enumerate(piece.reach(size)):
-            lengths, until = [hops - piece.next_to(hops) for hops in range(1, most + 1)], [0]
+            lengths, until = _lengths(piece, most), [0]
             for hops, length in enumerate(lengths, 1):
                 until.append(until[hops - length] + 2 * cycles.flight(length) + cycles.start + cycles.red)
             tally.load[dimension, route ^ piece.mirrored] += 2 * held * sum(lengths)
@@ -114,9 +125,7 @@ class RingEstimates:
     def _exchange(self, tally: _Tally, piece: Piece, dimension: int, held: int, cycles: _Cycles) -> None:
         """Swaps, and then one sum from the nearest of each other group."""
         size, swaps = self.sizes[dimension], piece.swaps_on(self.sizes[dimension])
-        group, near = max(1, 2 * swaps), 2 if swaps else 1
-        away = [min(min((first + one) % size, -(first + one) % size) for one in range(near)) for first in range(group, size, group)]
-        added = cycles.start + cycles.red
+        away, added = _away(size, swaps), cycles.start + cycles.red
         tally.latency += swaps * (cycles.flight(1) + added) + (cycles.flight(max(away)) + added if away else 0)
         tally.sums += held * (swaps + len(away))
         tally.load[dimension] += held * (swaps - -sum(away) // 2)
@@ -125,3 +134,26 @@ class RingEstimates:
 def chunks_of_a_piece(sizes: Sequence[int], pieces: Sequence[Piece]) -> int:
     """The fewest that can be shared out in each piece."""
     return lcm(*[prod(sizes[one] for one in piece.order[: piece.scattered]) for piece in pieces])
+
+
+def translated_by(size: int, pieces: Sequence[Piece]) -> int:
+    """How far translations along a ring of that size go: 2 where neighbours swap in pairs, 1 elsewhere."""
+    return 1 + any(piece.swaps_on(size) > 0 for piece in pieces)
+
+
+def _longest(piece: Piece, dimension: int, size: int) -> int:
+    """Links of the longest route along a dimension."""
+    if dimension in piece.order[: piece.scattered]:
+        return max(_lengths(piece, size // 2))
+    return max(_away(size, piece.swaps_on(size)), default=1)
+
+
+def _lengths(piece: Piece, most: int) -> list[int]:
+    """Links that a sum passes next from 1, 2, ... up to `most` links away."""
+    return [hops - piece.next_to(hops) for hops in range(1, most + 1)]
+
+
+def _away(size: int, swaps: int) -> list[int]:
+    """How far the sum of each other group is, the nearest one, after that many swaps."""
+    group, near = max(1, 2 * swaps), 2 if swaps else 1
+    return [min(min((first + one) % size, -(first + one) % size) for one in range(near)) for first in range(group, size, group)]

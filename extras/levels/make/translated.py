@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.levels.make.ring_pieces import chunks_of_a_piece
+from certree.extras.levels.make.ring_pieces import chunks_of_a_piece, translated_by
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import Booked, Costs, Rows
 from certree.models.fine.list_scheduler import ListScheduler
@@ -123,8 +123,8 @@ class Translated:
 
     def __init__(self, rings: Rings, collective: Collective, pieces: Sequence[Piece]) -> None:
         self.rings, self.pieces, sizes = rings, pieces, rings.layout.sizes
-        #: by dimension, how far translations go: 2 where neighbours swap in pairs, 1 elsewhere
-        self.apart: Int64 = np.array([1 + any(piece.swaps_on(size) > 0 for piece in pieces) for size in sizes])
+        #: by dimension (`translated_by`)
+        self.apart: Int64 = np.array([translated_by(size, pieces) for size in sizes])
         stages, self.count = Stages(), chunks_of_a_piece(sizes, pieces)
         for number, piece in enumerate(pieces):
             share, stages.part, along = self._share(piece), number, piece.order[: piece.scattered]
@@ -139,6 +139,11 @@ class Translated:
     def chunks(self) -> int:
         """The number of chunks of the whole message."""
         return self.count * len(self.pieces)
+
+    @property
+    def transfers(self) -> int:
+        """Transfers for which those of the program stand, local ones included."""
+        return self.program.rows * len(self.rings.digits) // int(np.prod(self.apart))
 
     def _share(self, piece: Piece) -> Int64:
         """The digits of the share of each chunk of a piece; 0 along rings that are not scattered."""

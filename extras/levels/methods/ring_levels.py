@@ -56,4 +56,7 @@ def ring_levels(request: Request, options: Options) -> Schedule:
         if not ordered:
             numbers = ", ".join(map(str, sorted(set(counts))))
             raise UnsupportedError(f"ring-levels makes {numbers} chunks here; {request.chunks} were asked for")
-    return fastest_on_rings(request, rings, ordered, "ring-levels", options)
+    apart = [pieces for pieces in ordered if not estimates.meet(pieces)]
+    if not apart:
+        raise UnsupportedError(f"messages of ring-levels would meet translations of themselves on links of {request.topology.name}")
+    return fastest_on_rings(request, rings, apart, "ring-levels", options)

@@ -1,5 +1,7 @@
 """Method `ring-levels`: what it makes is valid and runs as booked through routers, and translations take it to itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,14 @@ from certree.extras.levels.make.ring_schedules import least_transfers
 from certree.extras.levels.make.translated import Rings, Translated
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Piece
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.deadlock_verdicts import refusal
 from tests.bench.small.curve import from_tables
 from tests.synth.execution import ask
 
@@ -77,8 +81,39 @@ def test_translations_take_all_to_itself() -> None:
     assert sorted(map(tuple, rows.T.tolist())) == sorted(map(tuple, images.T.tolist()))
 
 
+def test_no_message_meets_its_translations() -> None:
+    """Over two links, of a message that takes longer than the first of them: the second is taken by that of the next node."""
+    assert verify_schedule(made("torus:5x5,latency=1", 1 << 12, monitor=Monitor(deadline=NO_TIME))).valid
+
+
+@pytest.mark.parametrize("sizes", ["5x8", "3x6"])
+def test_which_messages_meet(sizes: str) -> None:
+    """By the links of all routes."""
+    request = ask(f"torus:{sizes}", "all-reduce", 1 << 16)
+    rings = Rings(request.topology)
+    estimates, found = RingEstimates(request, rings.sizes.tolist()), []
+    for pieces in list(ring_pieces(rings.sizes.tolist()))[::7]:
+        translated = Translated(rings, request.collective, pieces)
+        costs = costs_of(request, translated.program)
+        routes = [route for route in set(translated.program.routes) if len(route) > 1]
+        ends = [[request.topology.src[route[0]], request.topology.dst[route[0]]] for route in routes]
+        along = [int(np.argmax(np.diff(rings.digits[rings.place[one]], axis=0)[0] != 0)) for one in ends]
+        apart = [int(translated.apart[one]) for one in along]
+        met = [len(route) > one and one * min(costs.hop) < costs.ser for route, one in zip(routes, apart, strict=True)]
+        found.append(any(met))
+        assert estimates.meet(pieces) == found[-1], pieces
+    assert len(set(found)) == 2
+
+
+def test_a_machine_that_makes_messages_late() -> None:
+    """Some pieces write where others may still read, since messages may wait in routers there."""
+    request = replace(ask("torus:4x4", "all-reduce", 1 << 12), machine=load_machine("h100"))
+    found = load_methods()["ring-levels"](request)
+    assert refusal(found, request.machine, request.message_bytes) is None
+
+
 def test_same_bytes() -> None:
-    one, other = (made("torus:3x5", 1 << 12) for _ in range(2))
+    one, other = (made("torus:3x3", 1 << 12) for _ in range(2))
     assert one.digest == other.digest
     assert verify_schedule(one).valid
 
