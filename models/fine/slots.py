@@ -121,14 +121,16 @@ class FineTimes:
         schedule = self.schedule
         row, pair = route_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
         row, pair = row[pair >= 0], pair[pair >= 0]
-        link, wait = np.full(len(row), -1, np.int64), np.zeros(len(row), np.int64)
+        link, wait = np.full(len(row), -1, np.int64), np.broadcast_to(np.int64(0), len(row))
         if schedule.routes:
             links, start = schedule.flat_routes
             place = np.arange(len(row)) - np.searchsorted(row, row)
             routed = schedule.route[row] != DIRECT
             at = start[schedule.route[row[routed]]] + place[routed]
             link[routed] = links[at]
-            wait[routed] = schedule.wait_cycles[at]
+            if schedule.plans_waits:
+                wait = np.zeros(len(row), np.int64)
+                wait[routed] = schedule.wait_cycles[at]
         route = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
         before = np.cumsum(route + wait) - route - wait
         before -= before[np.searchsorted(row, row)]

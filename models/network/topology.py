@@ -270,12 +270,12 @@ class Topology(Shown):
         """Total capacity of each joined pair, in `pair_index` order."""
         return self._pairs[1]
 
-    @property
+    @cached_property
     def pair_src(self) -> NDArray[np.int64]:
         """Source node of each joined pair, in `pair_index` order."""
         return self._pairs[0] // len(self.kind)
 
-    @property
+    @cached_property
     def pair_dst(self) -> NDArray[np.int64]:
         """Destination node of each joined pair, in `pair_index` order."""
         return self._pairs[0] % len(self.kind)

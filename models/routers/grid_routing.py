@@ -113,21 +113,16 @@ class Grid:
         result: NDArray[np.bool_] = np.where(self.is_ring[dimension], shorter, there > here)
         return result
 
-    def datelines(self, links: Int64) -> Int64:
-        """The half of the VCs for every hop of a route, by rule "wrap": UPPER up to the wrap-around link of a stretch along one
-        dimension. A route may go more than half around a ring, where "ends" would not be deadlock-free."""
-        found = np.full(len(links), ANY, np.int64)
-        will_wrap = False
-        for index in range(len(links) - 1, -1, -1):
-            link = links[index]
-            last = index == len(links) - 1
-            if (
-                last
-                or self.dimension[links[index + 1]] != self.dimension[link]
-                or self.upward[links[index + 1]] != self.upward[link]
-            ):
-                will_wrap = False
-            will_wrap = will_wrap or bool(self.wraps[link])
-            if self.is_ring[self.dimension[link]]:
-                found[index] = UPPER if will_wrap else LOWER
-        return found
+    def datelines(self, links: Int64, begin: Int64 | None = None) -> Int64:
+        """The half of the VCs for every hop of a route, by rule "wrap": UPPER up to the last wrap-around link of a stretch along
+        one dimension. A route may go more than half around a ring, where "ends" would not be deadlock-free. `begin`: of many
+        routes, one after the other, where each begins and ends. O(hops)."""
+        dimension, upward = self.dimension[links], self.upward[links]
+        is_first = np.ones(len(links), np.bool_)  # of a stretch
+        is_first[1:] = (dimension[1:] != dimension[:-1]) | (upward[1:] != upward[:-1])
+        is_first[[] if begin is None else begin[begin < len(links)]] = True
+        stretch, wrapping = np.cumsum(is_first) - 1, np.flatnonzero(self.wraps[links])
+        last = np.full(len(links), -1, np.int64)  # by stretch
+        last[stretch[wrapping]] = wrapping  # of several the last
+        halves = np.where(np.arange(len(links)) <= last[stretch], UPPER, LOWER)
+        return np.where(self.is_ring[dimension], halves, ANY).astype(np.int64)

@@ -85,8 +85,7 @@ def route_sets(grid: Grid | None, links: Int64, begin: Int64, layer: NDArray[np.
     if grid is None or layer is not None:
         of_route = np.zeros(len(length), np.int64) if layer is None else FIRST_LAYER + layer.astype(np.int64)
         return np.repeat(np.where(length < 2, ANY, of_route), length)
-    routes = np.split(links, begin[1:-1]) if len(length) else []
-    return np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, route) for route in routes)])
+    return np.where(np.repeat(length, length) < 2, ANY, grid.datelines(links, begin))
 
 
 def layer_count(virtual_channel: Sequence[int] | NDArray[np.int32] | None) -> int:

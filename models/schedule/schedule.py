@@ -232,7 +232,7 @@ def make_schedule(
         chunk_target=None if chunk_target is None else np.asarray(chunk_target, np.int32),
         rounds=np.ones(steps, np.int32) if rounds is None else np.asarray(rounds),
         route=route[order],
-        routes=tuple(tuple(int(link) for link in path) for path in routes),
+        routes=tuple(tuple(map(int, path)) for path in routes),
         chunk=columns["chunk"][order],
         op=columns["op"][order],
         step=columns["step"][order],

@@ -281,4 +281,4 @@ def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...
 def _channel(walks: Walks, waits: Waits, number: int) -> Channel:
     pair, bits = waits.channel(number)
     ends = int(walks.topology.pair_src[pair]), int(walks.topology.pair_dst[pair])
-    return Channel(*ends, tuple(vc for vc in range(64) if bits >> vc & 1))
+    return Channel(*ends, tuple(vc for vc in range(bits.bit_length()) if bits >> vc & 1))

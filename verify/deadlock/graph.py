@@ -51,18 +51,19 @@ def waits_of(walks: Walks) -> Waits:
     walk, goes_on = walks.walk_of_hop, np.zeros(0, np.int64)
     if len(walk):
         goes_on = np.flatnonzero(walk[1:] == walk[:-1])
-    found = [np.zeros((3, 0), np.int64)]
+    found = [np.zeros((2, 0), np.int64)]
     for part in range(len(parts)):
         hops = np.flatnonzero(may[kind, part])
         used[walks.pair[hops] * len(parts) + part] = True
         begins = goes_on[may[kind[goes_on], part]]
         for after in range(len(parts)):
             chosen = begins[may[kind[begins + 1], after]]
-            ends = (walks.pair[chosen] * len(parts) + part, walks.pair[chosen + 1] * len(parts) + after)
-            found.append(np.stack((*ends, walk[chosen])))
-    source, target, cause = np.concatenate(found, axis=1)
-    _, first = np.unique(source * channels + target, return_index=True)
-    return Waits(parts, used, source[first], target[first], cause[first])
+            ends = (walks.pair[chosen] * len(parts) + part) * channels + walks.pair[chosen + 1] * len(parts) + after
+            edges, first = np.unique(ends, return_index=True)
+            found.append(np.stack((edges, walk[chosen[first]])))
+    edges, cause = np.concatenate(found, axis=1)
+    order = np.argsort(edges)  # each once: those of other parts differ
+    return Waits(parts, used, edges[order] // channels, edges[order] % channels, cause[order])
 
 
 def _parts(masks: list[int]) -> tuple[int, ...]:

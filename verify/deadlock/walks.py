@@ -12,7 +12,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.routers.grid_routing import Grid
 from certree.models.routers.packet_routes import packet_routes, table_hops
-from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_count, route_sets
+from certree.models.routers.virtual_channels import ClassVcs, layer_count, route_sets
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
@@ -97,8 +97,7 @@ def route_walks(topology: Topology, machine: Machine, vcs: ClassVcs, routes: Seq
     first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
     pair, begin = flat(routes)
     masks = np.array(vcs.masks(machine), np.uint64)
-    sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(route)]) for route in routes)])
-    return Walks(topology, begin, pair, masks[sets], np.full(len(routes), MOST_FLITS, np.int64))
+    return Walks(topology, begin, pair, masks[route_sets(grid, first[pair], begin)], np.full(len(routes), MOST_FLITS, np.int64))
 
 
 def _messages_of_pairs(schedule: Schedule) -> Int64:
@@ -134,9 +133,8 @@ def packet_walks(topology: Topology, machine: Machine, vcs: ClassVcs, src: Int64
         walk, link, sets = walk[order], link[order], sets[order]
         begin = np.searchsorted(walk, np.arange(len(ends) + 1))
     else:
-        routes = packet_routes(topology, begins, stops)
-        link, begin = flat(routes)
-        sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(route, np.int64)) for route in routes)])
+        link, begin = flat(packet_routes(topology, begins, stops))
+        sets = route_sets(grid, link, begin)
     of_ends = np.zeros(len(ends), np.int64)
     np.add.at(of_ends, which, flits)
     return Walks(topology, begin, topology.pair_of_link[link], masks[sets], of_ends)

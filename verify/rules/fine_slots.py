@@ -30,16 +30,18 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     """Report messages that find a lane taken. O(uses log uses)."""
     if not schedule.transfers:
         return
-    times, (row, resource, entry, lanes) = fine_times(schedule), link_uses(schedule)
+    times, (row, resource, start, lanes) = fine_times(schedule), link_uses(schedule)
     period = times.period
     if schedule.is_repeating and times.ser > (period or 0):
         first = int(row[0]) if len(row) else 0
         words = f"a message takes {times.ser} cycles of a lane, a period has {period}: it meets itself: {row_text(schedule, first)}"
         findings.add("reserved", int(schedule.step[first]), (first,), words)
         return
-    resource, row, start = times.repeated(resource, row, entry)
+    resource, row, start = times.repeated(resource, row, start)
     order = np.lexsort((row, start, resource))
-    row, resource, start, end = row[order], resource[order], start[order], start[order] + times.length[row[order]]
+    row, resource, start = row[order], resource[order], start[order]
+    end = start + times.length[row]
+    del order
     # a message finds a lane free unless as many as there are lanes have entered before it and not left
     there = in_flight(resource, start, end)
     found = np.flatnonzero(there >= lanes[resource])
@@ -66,8 +68,10 @@ def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
     """How many uses before each one, in the order of (resource, start), have not ended when it starts. O(uses log uses)."""
     start, end = within_words(int(resource.max(initial=0)) + 1, start, end)
     span = int(end.max(initial=0)) + 1
-    left = np.searchsorted(np.sort(resource * span + end), resource * span + start, side="right")
-    return np.arange(len(resource)) - left
+    ends = resource * span + end
+    ends.sort()
+    left = np.searchsorted(ends, resource * span + start, side="right")
+    return np.subtract(np.arange(len(resource)), left, out=left)
 
 
 def meetings(pair: Int64, first: Int64, last: Int64, around: Int64 | None = None) -> Int64:
@@ -88,8 +92,9 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
     Each of them gets a lane whatever the others take, where fewer than all lanes of the pair have a message that meets it."""
     times = fine_times(schedule)
     uses, topology, period = times.reservations, schedule.topology, times.period
-    mixed = np.bincount(topology.pair_of_link)[uses.pair] > 1
-    mixed &= np.isin(uses.pair, uses.pair[uses.link < 0]) & np.isin(uses.pair, uses.pair[uses.link >= 0])
+    several = np.flatnonzero(np.bincount(topology.pair_of_link)[uses.pair] > 1)
+    pair, named = uses.pair[several], uses.link[several] >= 0
+    mixed = several[np.isin(pair, pair[~named]) & np.isin(pair, pair[named])]
     row, pair, start = uses.row[mixed], uses.pair[mixed], uses.entry[mixed]
     if not len(row):
         return

@@ -42,8 +42,8 @@ def fastest_on_rings(request: Request, rings: Rings, choices: Sequence[Sequence[
     """The schedule that ends first of those of the first PROBED pieces whose messages pass routers without waiting.
 
     UnsupportedError where there are none, where all have too many transfers, where the machine takes none (`refusal`), and
-    where none is faster than the best so far. O(PROBED) bookings, the local searches of FINALISTS, and the transfers of one schedule; where
-    messages may be late, of up to MOST_TRANSFERS more.
+    where none is faster than the best so far. O(PROBED) bookings, the local searches of FINALISTS, and the transfers of one
+    schedule; where messages may be late, of up to MOST_TRANSFERS more.
     """
     bar, begin = request.monitor.best_cycles, request.machine.ni_start_cycles
     slower = UnsupportedError(f"{method} is not faster than {bar} cycles here")
@@ -81,7 +81,7 @@ def _finalists(request: Request, found: Sequence[_Probed], method: str, options:
             if made is None:
                 continue
         limits = (None, None) if limit is None else (int(limit * NEAR) - begin, limit - begin)
-        least = least_cycles(one.translated.program, one.trial.costs)
+        least = least_cycles(one.translated.program, costs_of(request, one.translated.program))
         booked = searched(one.trial, request, (one.turns, one.booked), least, *limits)
         finalists.append(replace(one, booked=booked))
         limit = min(begin + booked.end, limit or begin + booked.end)

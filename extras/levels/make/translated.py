@@ -6,7 +6,7 @@ Where neighbours swap in pairs, only translations by even distances do so, and 2
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -176,7 +176,7 @@ class Translated:
         return words + f", groups of {2 * piece.swaps}" * bool(piece.swaps)
 
     def trial(self, costs: Costs) -> Trial:
-        """The rows that are booked; errors as `ListScheduler.run`."""
+        """The rows that are booked, with the costs of their links; errors as `ListScheduler.run`."""
         rings, program, apart = self.rings, self.program, self.apart
         kinds, classes = int(np.prod(apart)), np.cumprod((1, *apart[:-1]))
         of_place = (rings.digits % apart) @ classes
@@ -195,9 +195,9 @@ class Translated:
             lanes=rings.topology.capacity[links].astype(np.int32),
             parallel=[(number,) for number in range(len(links))],
             nodes=kinds + 1,
-            links=links,
+            links=np.arange(len(links)),
         )
-        order = order_of(program, self._cells())
+        order, costs = order_of(program, self._cells()), replace(costs, hop=[costs.hop[link] for link in links.tolist()])
         few = ListScheduler(found, order)
         return Trial(program, costs, order, few, few.run(costs), few, np.arange(program.rows, dtype=np.int32))
 
@@ -247,8 +247,9 @@ class Translated:
         found = distinct((int(port[route[0]]), len(route)) for route in routes if len(route) > 1)
         number = np.array([found[int(port[route[0]]), len(route)] if len(route) > 1 else DIRECT for route in routes])
         every, routes = np.arange(len(rings.digits)), []
+        numbers = np.arange(len(port)).astype(object)  # of links: one integer of Python for each
         for one, hops in found:
             dimension, back = divmod(one, 2)
             at = [rings.moved(every, dimension, hop * (1 - 2 * back)) for hop in range(hops)]
-            routes += list(map(tuple, np.stack([rings.link[place, dimension, back] for place in at], axis=1).tolist()))
+            routes += list(map(tuple, numbers[np.stack([rings.link[place, dimension, back] for place in at], axis=1)].tolist()))
         return np.where(number[:, None] == DIRECT, DIRECT, number[:, None] * len(every) + src), tuple(routes)
