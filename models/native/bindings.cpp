@@ -15,6 +15,7 @@
 #include "fine/fine_forwarding.hpp"
 #include "fine/fine_in_order.hpp"
 #include "fine/first_fit.hpp"
+#include "hops.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -142,6 +143,20 @@ auto fit_step(const std::pair<Column<int32_t>, Column<int32_t>>& claims, Column<
   return to_numpy(round, {round.size()});
 }
 
+// By node the links from `start` on: see hops.hpp.
+auto hops_of(int32_t start, Column<int64_t> first, Column<int32_t> head, Column<uint8_t> passes) {
+  const auto begin = copy(first);
+  const auto ends = copy(head);
+  const auto below = static_cast<int32_t>(passes.size());
+  if (start < 0 || start >= below || begin.size() != passes.size() + 1 || begin.front() != 0 ||
+      !std::is_sorted(begin.begin(), begin.end()) || begin.back() != static_cast<int64_t>(ends.size()) ||
+      !std::all_of(ends.begin(), ends.end(), [below](int32_t one) { return one >= 0 && one < below; })) {
+    throw std::invalid_argument("columns that do not fit each other");
+  }
+  const auto hops = hops_from(start, begin, ends, copy(passes));
+  return to_numpy(hops, {hops.size()});
+}
+
 }  // namespace
 }  // namespace certree
 
@@ -167,6 +182,8 @@ NB_MODULE(_lists, module) {
            "room"_a, "rounds"_a,
            "A paced run: (outcome as that of book, fire, landed, whether the original is read, cycles of waiting by place in the "
            "routes, virtual channel, transfers without a buffer to wait in).");
+  module.def("hops_from", &hops_of, "start"_a, "first"_a, "head"_a, "passes"_a,
+             "By node the fewest links from `start`, through nodes that pass data on; -1 where there is no path.");
   module.def("first_fit", &fit_step, "claims"_a, "capacity"_a, "members"_a, "later"_a, "key"_a,
              "By transfer of a step the first round in which all that it claims has room, group by group in the order of keys.");
   module.def(

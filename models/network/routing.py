@@ -11,7 +11,6 @@ from certree.models.network.topology import Int32, Topology
 DIRECT = -1  # route column: the destination is a neighbour
 
 Int64 = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 def routes_between(
@@ -62,7 +61,7 @@ class _Walker:
 
     def walk(self, end: int, starts: Int64, turn: int) -> list[tuple[int, ...]]:
         """The routes from every one of `starts` to `end`, in that order."""
-        left = self._hops_left(end)
+        left = self.topology.distances(end, backward=True, through=self.topology.forwards)
         lost = np.flatnonzero(left[starts] < 0)
         if len(lost):
             raise UnsupportedError(f"{self.topology.name}: no route from node {starts[lost[0]]} to node {end}")
@@ -84,19 +83,3 @@ class _Walker:
             hops.append(np.where(walking, self.link[position], -1))
             at = np.where(walking, self.head[position], at)
         return [tuple(link for link in route if link >= 0) for route in np.stack(hops, axis=1).tolist()]
-
-    def _hops_left(self, end: int) -> Int32:
-        """Hops to `end` from every node through nodes that forward; -1 where there is no such path."""
-        if self.topology.forwards.all():
-            return self.topology.distances(end, backward=True)
-        left = np.full(len(self.topology.kind), -1, np.int32)
-        left[end] = 0
-        passes = self.topology.forwards.copy()
-        passes[end] = True
-        hops = 0
-        while True:
-            fresh = self.tail[(left[self.head] == hops) & passes[self.head] & (left[self.tail] < 0)]
-            if not len(fresh):
-                return left
-            hops += 1
-            left[fresh] = hops

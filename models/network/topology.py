@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models._lists import hops_from
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
@@ -126,18 +127,12 @@ class Topology(Shown):
                 reason = template.format(start, int(lost[0]))
                 raise TopologyError(f"{self.name}: disconnected: {reason}; every endpoint must reach every other")
 
-    def distances(self, start: int, *, backward: bool = False) -> Int32:
-        """Hops from `start` to every node id (to `start` when `backward`); -1 where there is no path. O(nodes + links)."""
-        head, first = (column.tolist() for column in (self._into if backward else self._out_of))
-        far = [-1] * len(self.kind)
-        far[start], reached = 0, [start]
-        for node in reached:  # grows while it is read
-            hops = far[node] + 1
-            for other in head[first[node] : first[node + 1]]:
-                if far[other] < 0:
-                    far[other] = hops
-                    reached.append(other)
-        return np.array(far, np.int32)
+    def distances(self, start: int, *, backward: bool = False, through: NDArray[np.bool_] | None = None) -> Int32:
+        """Hops from `start` to every node id (to `start` when `backward`), by node `through` which paths may lead (None: all);
+        -1 where there is no path. O(nodes + links)."""
+        head, first = self._into if backward else self._out_of
+        passes = np.ones(len(self.kind), np.uint8) if through is None else through.astype(np.uint8)
+        return hops_from(start, first, head, passes)
 
     @cached_property
     def _out_of(self) -> tuple[Int32, NDArray[np.int64]]:

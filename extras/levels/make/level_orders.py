@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm, prod
 
 import numpy as np
@@ -48,10 +49,10 @@ class LevelOrder:
         turns = [number % len(outer) if self.turned else 0 for number in range(self.pieces)]
         return tuple(Piece((*inner, *outer[turn:], *outer[:turn]), self.scattered) for turn in turns)
 
-    @property
+    @cached_property
     def chunks_of_a_piece(self) -> int:
         """The fewest that can be shared out in each piece."""
-        return lcm(*[prod(self.sizes[one] for one in part.order[: self.scattered]) for part in self.parts()])
+        return lcm(*{prod(self.sizes[one] for one in part.order[: self.scattered]) for part in dict.fromkeys(self.parts())})
 
     def __str__(self) -> str:
         """Such as "levels 8x4x4, 2 in shares, 1 piece(s)"."""
@@ -226,10 +227,10 @@ class Estimates:
             for level, messages, sums in _stages(request, order, part, parts.count(part) * each):
                 meeting, units = along[level], sums * costs.red
                 late += meeting.links * hop + costs.ends + (costs.start + costs.red if sums else 0)
-                work += max(int(meeting.most * messages * costs.ser), units)
+                work += max(_whole(meeting.most, messages * costs.ser), units)
                 added += units
             latency, serial = max(latency, late), max(serial, work)
-        most = max(added, int(self._most(along, order, parts) * costs.ser))
+        most = max(added, _whole(self._most(along, order, parts), costs.ser))
         return latency + most + max(0, serial - most) // 2
 
     def _of(self, chunk: int) -> tuple[Costs, int]:
@@ -252,6 +253,11 @@ class Estimates:
         return self._fullest[key] * (len(parts) // len(kinds))
 
 
+def _whole(part: Fraction, times: int) -> int:
+    """The whole part of a product."""
+    return part.numerator * times // part.denominator
+
+
 def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, costs: Costs, hop: int) -> int:
     """Cycles in which all shares leave the one root, on their way along the levels with shares, each link in `hop`; 0 where there
     is no root."""
@@ -259,8 +265,8 @@ def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, 
         return 0
     size, meeting = order.sizes[0], along[1, order.sizes[0]]
     flights = sum(along[prod(order.sizes[:level]), order.sizes[level]].links for level in range(order.scattered))
-    leaving = meeting.most * order.pieces * order.chunks_of_a_piece * costs.ser / size
-    return int(leaving) + flights * hop + order.scattered * costs.ends
+    leaving = _whole(meeting.most / size, order.pieces * order.chunks_of_a_piece * costs.ser)
+    return leaving + flights * hop + order.scattered * costs.ends
 
 
 def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> Iterator[tuple[_Level, int, int]]:

@@ -60,6 +60,9 @@ def test_distances_follow_the_links():
     one_way = network(3, [(0, 1), (1, 2), (2, 0)])
     assert one_way.distances(0).tolist() == [0, 1, 2]
     assert one_way.distances(0, backward=True).tolist() == [0, 2, 1]
+    assert one_way.distances(0, through=np.array([True, False, True])).tolist() == [0, 1, -1]
+    with pytest.raises(ValueError, match="columns that do not fit each other"):
+        one_way.distances(3)
     assert not one_way.is_full_duplex
 
 
