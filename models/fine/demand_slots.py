@@ -33,7 +33,7 @@ def in_fine_slots_if_needed(schedule: Schedule, message_bytes: int, machine: Mac
 def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
     """A schedule for a demand in fine slots, itself where it has those of this size and machine; its other fields stay.
 
-    UnsupportedError where a chunk reaches a node twice, or a transfer has no link: then nothing says what waits for what.
+    UnsupportedError where a chunk reaches a node twice, or a transfer has no link: the order of its transfers is then not known.
     InputError as `FineTimes`. O(hops · log hops).
     """
     if schedule.has_fine_slots and is_made_for(schedule, message_bytes, machine):

@@ -53,7 +53,7 @@ def test_the_page_is_of_these_modules() -> None:
 
 
 def test_events_are_those_of_the_golden_traces() -> None:
-    cases, counters, pairs = map(_rows, re.split("## A timestep counter|## New tables", record.PAGE.read_text()))
+    cases, counters, pairs = map(_rows, re.split("## A timestep counter|## Take-over by new tables", record.PAGE.read_text()))
     rows = {cells[0].rstrip("*"): cells for cells in [*cases[1:], *counters[1:]]}
     assert {cells[-3] for cells in [*rows.values(), *pairs[1:]]} == {"0"}
     assert {cells[0].rstrip("*") for cells in counters[1:]} == set(LOCKSTEP_CASES), CASES_RUN

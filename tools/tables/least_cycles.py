@@ -19,10 +19,11 @@ HEAD = """# The fewest cycles of small all-reduces
 
 All-reduces of 1 to 8 granules of 16 bytes on machine `multitree`, in fine slots, with the reduction units of that machine.
 
-  - *Time bound*, *fewest* and *made* are cycles. *Fewest*: every schedule with fine slots and equal chunks takes at least as many,
+- *Time bound*, *fewest* and *made* are cycles. *Fewest*: every schedule with fine slots and equal chunks takes at least as many,
   by refutations that `certree verify` checks without a solver ([frontiers](../explanation/frontiers.md#in-cycles)). *Made*: those
-  of method `one-shot`, or of a faster schedule if one is known. - *Refuted* lists pairs (chunks, granules). For each pair a proof
-  shows that no schedule with at least this number of chunks and of granules takes fewer cycles than *fewest*.
+  of method `one-shot`, or of a faster schedule if one is known.
+- *Refuted* lists pairs (chunks, granules). For each pair a proof shows that no schedule with at least this number of chunks and of
+  granules takes fewer cycles than *fewest*.
 
 `python -m tools.tables.least_cycles` writes this page.
 

@@ -99,12 +99,12 @@ def shares(instance: "Instance", _: Mapping[str, Any]) -> str:
 
 
 def no_coding(_: "Instance", __: Mapping[str, Any]) -> str:
-    """The proof counts messages of one chunk."""
+    """The term `no coding`: the proof counts messages of one chunk."""
     return "no coding"
 
 
 def only_forwarding(instance: "Instance", _: Mapping[str, Any]) -> str | None:
-    """The proof counts transfers between endpoints and reducing switches; nothing is assumed where there are no other switches."""
+    """The term `switches only forward`, since the proof counts transfers between nodes that add; None without other switches."""
     others = (instance.topology.kind == NodeKind.SWITCH) & ~instance.topology.reducing
     return "switches only forward" if others.any() else None
 

@@ -52,7 +52,7 @@ class RunQuestion:
 
     @property
     def most(self) -> int:
-        """The number of cycles from the opening of the first slot."""
+        """The most cycles that a run may take, from the opening of the first slot."""
         return self.cycles - self.machine.ni_start_cycles
 
     @cached_property

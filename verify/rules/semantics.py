@@ -121,7 +121,7 @@ class _Teller:
         "reduce 0 0>2 @1",
     )
     def tell_original_lost(self, row: int) -> Told:
-        """A reduce from a data buffer that was to hold an original."""
+        """The violation by a reduce whose data buffer no longer holds an original: step, rows and message."""
         schedule, step, first = self.schedule, int(self.schedule.step[row]), self.lost_original(row)
         assert first is not None
         message = (

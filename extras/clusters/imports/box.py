@@ -50,7 +50,7 @@ class Port:
 class Box:
     """Endpoints 0 .. gpus - 1, then switches (NVSwitches, PCIe bridges, sockets, network interfaces), joined by cables.
 
-    `names`: of the endpoints. `is_relative`: lanes are parts of a full link, whose bandwidth nothing states.
+    `names`: those of the endpoints. `is_relative`: lanes are parts of a full link, whose bandwidth nothing states.
     """
 
     gpus: int

@@ -59,7 +59,7 @@ class Transformer:
         return max(1, self.experts // self.expert)
 
     def require_possible(self, where: str) -> None:
-        """Raise InputError for parts that are not whole."""
+        """Raise InputError where a number is not a multiple of the number of its parts, such as layers of pipeline stages."""
         for whole, part in (
             ("layers", "pipeline"), ("width", "heads"), ("heads", "tensor"), ("kv_heads", "tensor"), ("inner", "tensor"),
             ("batch", "micro_batches"), ("data", "expert"), ("experts", "expert"),

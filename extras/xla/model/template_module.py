@@ -187,7 +187,7 @@ def layout_of(values: Mapping[str, Any], ranks: int, chunks: int) -> Layout:
 
 
 def whole(values: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    """A constant that is a whole number between two; InputError for others."""
+    """The constant of this name, a whole number from `least` to `most`; InputError for others."""
     value = values[name]
     if type(value) is not int or not least <= value <= most:
         raise InputError(f"{name} is {short(value)}; allowed: {least} to {most}")

@@ -22,7 +22,7 @@ WHOLE = "each level on the whole vector"
 
 @dataclass(frozen=True)
 class PlanLine:
-    """One row: on a network, for each of `floats` the steps of a plan."""
+    """One row of the results: the steps of a plan on a network, for each of `floats`."""
 
     name: str
     network: str

@@ -63,7 +63,8 @@ def one_start_and_one_rate() -> list[Found]:
 
 @CHECKS.register("gentree-fig3-credits")
 def many_to_one() -> list[Found]:
-    """Fig. 3, Section 3.2: beyond 9 communicators extra time grows. Here 6, 9 and 15 send 16 KiB to each other, flit by flit."""
+    """Fig. 3, Section 3.2: beyond 9 communicators extra time grows. Here groups of 6, 9 and 15 nodes exchange 16 KiB, flit by
+    flit."""
     more = []
     for servers in (6, 9, 15):
         made = ct.synthesize(f"switch:{servers}", "reduce-scatter", method="cps", size=servers << 14)

@@ -138,8 +138,8 @@ def _examined(network: str) -> int:
 
 @CHECKS.register("multitree-strong-scaling")
 def strong_scaling() -> list[Found]:
-    """Section VI-B: little variation with more nodes; here at most a tenth, as in Fig. 11, for 32 MiB, on 256 nodes compared with
-    16 and with 64. Behind the cycles the change of what the busiest link carries."""
+    """Section VI-B: times vary little with more nodes. Here they vary by at most a tenth, as in Fig. 11, for 32 MiB, on 256 nodes
+    compared with 16 and with 64. Behind the cycles the change of what the busiest link carries."""
     found = []
     for method in ("ring", "ring-2d", "multitree"):
         made = {side: schedule_of(f"torus:{side}x{side}", method=method) for side in (4, 8, 16)}
@@ -155,7 +155,7 @@ def strong_scaling() -> list[Found]:
 
 @CHECKS.register("multitree-fig5")
 def tables_of_the_mesh() -> list[Found]:
-    """Fig. 5: what can be read of the tables of accelerator 0: operation, flow, parent, in the order of the rows."""
+    """Fig. 5: the readable columns of the tables of accelerator 0: operation, flow, parent, in the order of the rows."""
     tables = lower(schedule_of("mesh:2x2", method="multitree"), 4096, load_machine("multitree"))
     here = tables.node == 0
     rows = [f"{RowOp(op).name} {flow} {parent if parent >= 0 else 'nil'}" for op, flow, parent in

@@ -66,7 +66,7 @@ def traffic() -> list[Found]:
 
 @CHECKS.register("netreduce-eq1")
 def flat() -> list[Found]:
-    """Eq. (1): the flat ring."""
+    """Eq. (1): the time of the flat ring."""
     return _coefficients("flat ring", flat_ring(P, GPUS), 2 * (P - 1), Fraction(0), Fraction(2 * (P - 1), P))
 
 
@@ -85,14 +85,15 @@ def tencent_in_three_brackets() -> list[Found]:
 
 @CHECKS.register("netreduce-eq3")
 def hierarchical() -> list[Found]:
-    """Eq. (3): hierarchical NetReduce."""
+    """Eq. (3): the time of hierarchical NetReduce."""
     inside = Fraction(2 * (GPUS - 1), GPUS)
     return _coefficients("NetReduce", hierarchical_netreduce(P, GPUS), 2 * GPUS - 1, inside, Fraction(1))
 
 
 @CHECKS.register("netreduce-eq4")
 def over_tencent() -> list[Found]:
-    """Eq. (4): Tencent less NetReduce, and that it is positive for P > 3n with at most 16 GPUs in a machine."""
+    """Eq. (4): the time of Tencent's algorithm minus that of NetReduce. It is positive for P > 3n with at most 16 GPUs in a
+    machine."""
     less = tencent(P, GPUS) - hierarchical_netreduce(P, GPUS)
     steps = 2 * MACHINES + 3 * LEVELS - GPUS - 2
     found = _coefficients("difference", less, steps, Fraction(2 * (GPUS - 1), GPUS), Fraction(P - 2 * GPUS, P))

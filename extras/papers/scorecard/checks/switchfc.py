@@ -31,7 +31,7 @@ def ring_of_four() -> list[Found]:
 
 @CHECKS.register("switchfc-fig5")
 def all_to_all_by_distance() -> list[Found]:
-    """Fig. 5 and Section III-A: N - 1 steps, in step i to the node at distance i; N(N - 1)/2 on a ring; 21 saved with 8 nodes."""
+    """Fig. 5, Section III-A: an all-to-all takes N - 1 steps, in step i to the node at distance i, and N(N - 1)/2 on a ring."""
     made, ring = _made("switch-fc:8x8", "all-to-all", "switch-fc"), _made("ring:8", "all-to-all", "ring-all-to-all")
     return [
         Found("steps with 8 nodes", made.steps, 7),
@@ -68,7 +68,7 @@ def printed_destinations() -> list[Found]:
 
 @CHECKS.register("switchfc-steps")
 def fewer_steps() -> list[Found]:
-    """Section III-B3: log2 N steps, where the ring has 2(N - 1)."""
+    """Section III-B3: an all-reduce takes log2 N steps, where the ring takes 2(N - 1)."""
     return [Found(f"steps with {nodes} nodes", _made(f"switch-fc:{nodes}x{nodes}", "all-reduce", "switch-fc").steps, steps)
             for nodes, steps in ((4, 2), (8, 3), (16, 4))]  # fmt: skip
 

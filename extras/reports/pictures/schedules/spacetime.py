@@ -62,7 +62,7 @@ class Axis:
         self.scale = self.width * self.bins / shown.columns  # pixels of a round
 
     def grid(self, bottom: float) -> None:
-        """Prologue and epilogue, borders of steps, numbers."""
+        """Draw prologue, steady state and epilogue, the borders of steps, and their numbers."""
         sheet, shown, width = self.sheet, self.shown, self.scale * self.shown.columns
         if shown.steady is not None and shown.closing is not None:
             spans = (
