@@ -27,14 +27,20 @@ Int64 = NDArray[np.int64]
 class Reservations:
     """The uses of links by messages, one entry each: the `row`, the joined pair of nodes that it passes (`pair`), the link where
     the route names one, else -1 (`link`), and the cycle in which the first flit enters (`entry`). `ready`: the cycle in which it
-    could enter the next link, or at the end leaves the last router, and `wait`: how long it waits there."""
+    could enter the next link, or at the end leaves the last router, and `wait`: how long it waits there. `hop`: by joined pair the
+    cycles from `entry` to `ready`."""
 
     row: Int64
     pair: Int64
     link: Int64
     entry: Int64
-    ready: Int64
+    hop: Int64
     wait: Int64
+
+    @property
+    def ready(self) -> Int64:
+        """Computed anew, since it is as long as the uses. O(uses)."""
+        return self.entry + self.hop[self.pair]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +137,11 @@ class FineTimes:
             if schedule.plans_waits:
                 wait = np.zeros(len(row), np.int64)
                 wait[routed] = schedule.wait_cycles[at]
-        route = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
-        before = np.cumsum(route + wait) - route - wait
+        hop = link_cycles(schedule.topology, self.machine) + self.machine.router_cycles
+        route = hop[pair] + wait
+        before = np.cumsum(route) - route
         before -= before[np.searchsorted(row, row)]
-        entry = self.fire[row] + before
-        return Reservations(row, pair, link, entry, entry + route, wait)
+        return Reservations(row, pair, link, self.fire[row] + before, hop, wait)
 
     @cached_property
     def latency(self) -> Int64:

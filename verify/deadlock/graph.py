@@ -43,7 +43,8 @@ class Waits:
 
 def waits_of(walks: Walks) -> Waits:
     """The dependencies of all walks. O(hops · parts² log)."""
-    masks, kind = np.unique(walks.mask, return_inverse=True)
+    masks = np.unique(walks.mask)
+    kind = np.searchsorted(masks, walks.mask)
     parts = _parts(masks.tolist())
     may = np.array([[bool(mask & part) for part in parts] for mask in masks.tolist()], np.bool_).reshape(len(masks), len(parts))
     channels = len(walks.topology.pair_capacity) * len(parts)
@@ -61,6 +62,7 @@ def waits_of(walks: Walks) -> Waits:
             ends = (walks.pair[chosen] * len(parts) + part) * channels + walks.pair[chosen + 1] * len(parts) + after
             edges, first = np.unique(ends, return_index=True)
             found.append(np.stack((edges, walk[chosen[first]])))
+            del chosen, ends  # as long as the hops
     edges, cause = np.concatenate(found, axis=1)
     order = np.argsort(edges)  # each once: those of other parts differ
     return Waits(parts, used, edges[order] // channels, edges[order] % channels, cause[order])

@@ -85,7 +85,7 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
     return Walks(
         topology,
         np.concatenate((np.arange(len(pairs)), len(pairs) + begin)),
-        np.concatenate((pairs, topology.pair_of_link[links])).astype(np.int64),
+        np.concatenate((pairs, topology.pair_of_link[links])).astype(np.int64, copy=False),
         masks[np.concatenate((np.zeros(len(pairs), np.int64), route_sets(Grid.of(topology), links, begin, layer)))],
         np.minimum(messages, MOST_FLITS // flits + 1) * flits,
     )
