@@ -168,10 +168,12 @@ def _table_lines(run: dict[str, Any], many: bool) -> list[str]:
     if run["stall"]:
         return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
     busy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items() if share is not None}
-    counts, chunk = run["counts"], size_words(run["chunk_bytes"])
+    counts, chunks = run["counts"], f"{run['chunks']} chunks of {size_words(run['chunk_bytes'])}"
+    if run["chunks"] > 1:
+        chunks += f", period {counts['period']}, spacing {counts['spacing']}"
     bound = f"; {run['cycles'] / max(1, counts['bound_cycles']):.3f} times the time bound" if "bound_cycles" in counts else ""
     lines = [
-        f"  {run['system']}: {run['cycles']:,} cycles{_ends(run) if many else ''}; {run['chunks']} chunks of {chunk}, "
+        f"  {run['system']}: {run['cycles']:,} cycles{_ends(run) if many else ''}; {chunks}, "
         f"{run['messages']:,} messages of tables ({run['engine']} engine){bound}",
         "    busy: " + ", ".join(f"{name.replace('_', ' ')} {share}" for name, share in busy.items()),
     ]

@@ -8,18 +8,21 @@ from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.models.common.errors import InputError, MachineError, short, unknown_name
 from certree.models.common.quantities import parse_size
 
-MAX_NUMBER = 1 << 20  # state machines, and steps of a period
+MAX_NUMBER = 1 << 20  # state machines, and steps
 
 
 @dataclass(frozen=True)
 class Cut:
     """Into what the message of tables is cut: iterations of at most `chunk_bytes`, which begin `period` steps after each other;
-    None: as few as the endpoints have room for. `pads`: iterations have that size before each of their chunks is padded to whole
-    flits."""
+    None: as few as the endpoints have room for. `spacing`: the steps of the tables for one step of the schedule in a paced run;
+    None: what is chosen (`run/tables/spacing.py`), or 1 with a period. `pads`: iterations have that size before each of their
+    chunks is padded to whole flits. `at_most`: of so many iterations the first ones alone, for a run that is a short one."""
 
     chunk_bytes: int
     period: int | None = None
+    spacing: int | None = None
     pads: bool = False
+    at_most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,9 @@ def _number(text: str) -> int:
     return int(text)
 
 
-_READ: Mapping[str, Callable[[str], int]] = {"chunk": parse_size, "sram": parse_size, "state-machines": _number, "period": _number}
+_READ: Mapping[str, Callable[[str], int]] = {
+    "chunk": parse_size, "sram": parse_size, "state-machines": _number, "period": _number, "spacing": _number,
+}  # fmt: skip
 
 
 def named_system(text: str, endpoint: Endpoint) -> NamedSystem:
@@ -57,10 +62,11 @@ def named_system(text: str, endpoint: Endpoint) -> NamedSystem:
         raise InputError(f"system {short(text)}: sram is for engines; {name} adds at the accelerator")
     if "state-machines" in found and system.runs is Runs.ACCELERATOR and "chunk" not in found:
         raise InputError(f"system {short(text)}: state-machines are for engines, and for chunks at work; {name} has neither")
-    if "period" in found and "chunk" not in found:
-        raise InputError(f"system {short(text)}: period needs chunk, the bytes of an iteration")
+    for option in ("period", "spacing"):
+        if option in found and "chunk" not in found:
+            raise InputError(f"system {short(text)}: {option} needs chunk, the bytes of an iteration")
     sizes = {"sram_bytes": found.get("sram"), "state_machines": found.get("state-machines")}
-    cut = Cut(found["chunk"], found.get("period")) if "chunk" in found else None
+    cut = Cut(found["chunk"], found.get("period"), found.get("spacing")) if "chunk" in found else None
     sized = endpoint.sized(**{field: value for field, value in sizes.items() if value is not None})
     return NamedSystem(text, sized, system, cut)
 

@@ -1,9 +1,9 @@
 """Traces of `endpoints`, and of `simulate --endpoint`, in `model-check trace`."""
 
-import contextlib
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from math import gcd
 from pathlib import Path
 
 from certree.api.artefacts import holds_schedule
@@ -19,12 +19,14 @@ from certree.extras.endpoints.model.named_system import NamedSystem
 from certree.extras.endpoints.model.whole_trace import WholeTrace, is_whole_trace, load_whole_trace
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.spacing import SPACINGS
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
-from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, spaced
 from certree.extras.tla.check.model_runs import ModelResult, not_checked
 from certree.extras.tla.check.traces.interfaces import RUNS, check_trace
 from certree.extras.tla.check.traces.router_trace_check import check_schedule_flits
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
+from certree.hw.engines.runs import Options
 from certree.hw.engines.table_framing import framed
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
 from certree.models.common.files import Opened
@@ -84,14 +86,27 @@ def _with_endpoints(asked: Asked, name: str, run: str, tables: Tables, messages:
 
 
 def may_have_run(tables: Tables, model: TableEndpoints, mode: str) -> list[Tables]:
-    """The tables as the system cuts them; of one that is ideal, which may have kept the order of another system, also as that one
-    does, where iterations begin in other steps."""
-    found = [in_iterations(tables, model, mode)]
-    if model.system.runs is Runs.IDEAL and model.cut is not None and model.cut.period is None:
-        for other in model.endpoint.systems:
-            with contextlib.suppress(UnsupportedError):  # it runs nothing whose order could be kept
-                found.append(in_iterations(tables, replace(model, system=other), mode))
-    return [one for place, one in enumerate(found) if one.period not in [before.period for before in found[:place]]]
+    """The tables as the system cuts them; where it chooses their spacing, first with the one that it is likely to have chosen, then
+    with others; of one that is ideal, which may have kept the order of another system, also as that one does."""
+    models, is_stated = [model], model.cut is None or model.cut.spacing is not None
+    if model.cut is not None and model.cut.period is None:
+        others = model.endpoint.systems if model.system.runs is Runs.IDEAL else ()
+        models += [replace(model, system=other) for other in others]
+        if model.cut.spacing is None and mode == "paced":
+            likely = [likely for one in models for likely in spaced(tables, Options(mode, endpoint=one))]
+            models = likely + [replace(one, cut=replace(model.cut, spacing=spacing)) for one in models for spacing in SPACINGS]
+    found: dict[tuple[int | None, int | None], Tables] = {}
+    for place, one in enumerate(models):
+        try:
+            cut = in_iterations(tables, one, mode)
+        except UnsupportedError:  # it runs nothing whose order could be kept
+            if place == 0:
+                raise
+            continue
+        spacing = None if one.cut is None else one.cut.spacing
+        if is_stated or gcd(cut.period or 1, spacing or 1) == 1:  # others are never chosen
+            found.setdefault((cut.period, cut.period and spacing), cut)
+    return list(found.values())
 
 
 def _refuse_idle(asked: Asked, *, has_engines: bool) -> None:

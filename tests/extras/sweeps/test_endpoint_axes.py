@@ -67,7 +67,7 @@ def test_keys_of_cells_without_endpoints_stay():
         ({"endpoints": ["dpu"]}, "unknown system 'dpu'; known: none, baseline"),
         (
             {"endpoints": ["ace:sram=1MiB"]},
-            "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, each once",
+            "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, spacing, each once",
         ),
         ({"endpoints": ["ace", "ace"]}, ": endpoints: ace is listed twice"),
         ({"endpoints": ["none"]}, "sram is for endpoints; name systems"),

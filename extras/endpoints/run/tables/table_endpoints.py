@@ -166,6 +166,7 @@ class TableEndpoints(EndpointModel):
             counts["bound_cycles"] = self.bound_cycles
         if self.cut is not None:
             counts |= zip(("iterations", "period"), self.runs, strict=True)
+            counts |= {} if self.cut.spacing is None else {"spacing": self.cut.spacing}
         if self.keeps_cells:
             counts["held"] = found["held"]
         if self.computing:

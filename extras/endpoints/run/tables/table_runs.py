@@ -20,6 +20,7 @@ from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
 from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.spacing import with_spacings
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.whole_runs import with_one_trace
 from certree.hw.engines.runs import Engine, Options, Run
@@ -48,36 +49,58 @@ def fastest_run(source: Tables | SimulatedSchedule, options: Options) -> tuple[R
     """The run of `run_with_endpoints`, of options that have endpoints, and the endpoints that it had."""
     model = options.endpoint
     assert isinstance(model, TableEndpoints)
-    if model.system.runs is not Runs.IDEAL:
-        return _run(source, options), model
-    engine = options.engine if options.trace_flits is None else Engine.FLIT.value  # the run that counts has flits to be traced
+    is_ideal, is_traced = model.system.runs is Runs.IDEAL, options.trace is not None or options.trace_flits is not None
+    if not is_ideal and len(every := spaced(source, options)) == 1:
+        return _run(source, replace(options, endpoint=every[0])), every[0]
+    # the run that counts may have flits to be traced
+    engine = Engine.FLIT.value if options.trace_flits is not None else options.engine
     untraced = replace(options, trace=None, trace_flits=None, engine=engine)
-    faster = [(_run(source, untraced), options)]  # than those before
+    faster = [_fastest_spacing(source, untraced)]  # than those before
 
     def wins(cycles: int) -> bool:
         best = faster[-1][0]
         return bool(best.deadlock) or cycles < best.cycles
 
-    for found, again in in_other_orders(source, untraced, model, wins):
+    for found, again in in_other_orders(source, untraced, model, wins) if is_ideal else ():
         if not found.deadlock and wins(found.cycles):
-            faster.append((found, replace(again, trace=options.trace, trace_flits=options.trace_flits)))
+            faster.append((found, again))
     best, kept = faster[-1]
-    if options.trace is not None or options.trace_flits is not None:
-        _run(source, kept)
+    if is_traced:
+        _run(source, replace(kept, trace=options.trace, trace_flits=options.trace_flits))
     assert isinstance(kept.endpoint, TableEndpoints)
     return best, kept.endpoint
 
 
+def spaced(source: Tables | SimulatedSchedule, options: Options) -> list[TableEndpoints]:
+    """The endpoints of the options, with each of the spacings that may be the fastest where none is stated."""
+    assert isinstance(options.endpoint, TableEndpoints)
+    return with_spacings(source, options, _run_of) if isinstance(source, Tables) else [options.endpoint]
+
+
+def _fastest_spacing(source: Tables | SimulatedSchedule, options: Options) -> tuple[Run, Options]:
+    """The fastest run with the endpoints of the options, and the options with its spacing."""
+    every = [replace(options, endpoint=one) for one in spaced(source, options)]
+    return min(((_run(source, one), one) for one in every), key=lambda done: (bool(done[0].deadlock), done[0].cycles))
+
+
 def _run(source: Tables | SimulatedSchedule, options: Options) -> Run:
-    """A run with the endpoints of the options. Tables that these cut into iterations are other tables: whether their routes may
-    deadlock, and their data are right at any timing, is asked again."""
+    """A run with the endpoints of the options, of tables that these cut."""
     model = options.endpoint
     assert isinstance(model, TableEndpoints)
     if model.cut is not None and isinstance(source, Tables):
-        source = in_iterations(source, model, options.mode)
-        if not options.leaves_routers_out:
-            require_free(source)
-        options = with_proof(source, options)
+        return _run_of(in_iterations(source, model, options.mode), options)
+    return _ended(source, options)
+
+
+def _run_of(cut: Tables, options: Options) -> Run:
+    """A run of tables that endpoints have cut into iterations. They are other tables: whether their routes may deadlock, and their
+    data are right at any timing, is asked again."""
+    if not options.leaves_routers_out:
+        require_free(cut)
+    return _ended(cut, with_proof(cut, options))
+
+
+def _ended(source: Tables | SimulatedSchedule, options: Options) -> Run:
     try:
         return run(source, options)
     except OverflowError:
@@ -102,16 +125,16 @@ def in_other_orders(
     for system in ideal.endpoint.systems:
         if system.runs is Runs.IDEAL:
             continue
-        recording = TableEndpoints(
-            ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut, asked=ideal.asked,
-        )  # fmt: skip
+        own = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut, asked=ideal.asked)
         try:
-            other = _run(source, replace(options, endpoint=recording))
+            other, recorded = _fastest_spacing(source, replace(options, endpoint=own))
         except UnsupportedError:  # it runs nothing that could be bounded
             continue
+        recording = recorded.endpoint
+        assert isinstance(recording, TableEndpoints)
         if other.deadlock:
             continue
-        cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
+        cut = None if recording.cut is None else replace(recording.cut, period=recording.runs[1] or None)  # the same tables
         if other.engine != Engine.FLIT:
             kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut, begins=recording.began)
             again = replace(options, endpoint=kept, engine=Engine.FAST.value, without_routers=options.leaves_routers_out)

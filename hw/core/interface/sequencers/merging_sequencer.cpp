@@ -28,6 +28,7 @@ void MergingSequencer::learn(Cycle now) {
 void MergingSequencer::go_to(std::uint64_t step, Cycle now) {
   counter_.go_to(step);
   order_.note_step(counter_.step());
+  learn(now);  // a row of this step may be that of an iteration that begins in it
   counter_.load(now, step_is_issued());
 }
 

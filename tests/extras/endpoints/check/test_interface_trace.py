@@ -13,7 +13,8 @@ import pytest
 from certree.extras.endpoints.check.interface_trace_check import check_interface_trace, is_table_trace
 from certree.extras.endpoints.run.tables import table_endpoints
 from certree.extras.endpoints.run.tables.iterations import in_iterations
-from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.endpoints.run.tables.spacing import SPACINGS
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, fastest_run
 from certree.extras.endpoints.run.traced import may_have_run
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.run.model_checks import model_check
@@ -33,8 +34,8 @@ EXCHANGE = tables_of("recursive-doubling", "hypercube:2", 192)
 def traced(path: Path, tables: Tables, system: str, mode: str = "paced", **asked: Any) -> Tables:
     """The tables that ran, with their trace at the path."""
     model = endpoint_of_runs(system, **asked)
-    run_with_endpoints(tables, Options(mode, "fast", without_routers=True, trace=path, endpoint=model, at_any_timing=True))
-    return in_iterations(tables, endpoint_of_runs(system, **asked), mode)
+    options = Options(mode, "fast", without_routers=True, trace=path, endpoint=model, at_any_timing=True)
+    return in_iterations(tables, fastest_run(tables, options)[1], mode)
 
 
 def changed(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> Path:
@@ -154,10 +155,18 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_tables_of_which_ideal_may_have_kept_the_order() -> None:
-    """Next to its own those in the steps of an engine whose SRAM holds two iterations; with a period, or of an engine, one."""
-    tables, system = tables_of("ring", "ring:3", 768), "ideal:chunk=192B:sram=768B"
-    for name, periods in ((system, [1, 2]), (f"{system}:period=2", [2]), ("ace:chunk=192B:sram=768B", [2]), ("ideal", [None])):
-        assert [one.period for one in may_have_run(tables, endpoint_of_runs(name), "paced")] == periods
+    """Next to its own those in the steps of an engine whose SRAM holds two iterations; with a period, or of an engine, one. Where
+    no spacing is stated, first those that are chosen, then others."""
+    tables, system, engine = tables_of("ring", "ring:3", 768), "ideal:chunk=192B:sram=768B", "ace:chunk=192B:sram=768B"
+    for name, found in (
+        (f"{system}:spacing=1", [(1, 3), (2, 3)]), (f"{system}:spacing=2", [(1, 6), (4, 6)]), (f"{system}:period=2", [(2, 3)]),
+        (f"{engine}:spacing=3", [(5, 9)]), ("ideal", [(None, 3)]),
+    ):  # fmt: skip
+        assert [(one.period, int(one.step.max())) for one in may_have_run(tables, endpoint_of_runs(name), "paced")] == found
+    every = [(one.period, int(one.step.max())) for one in may_have_run(tables, endpoint_of_runs(system), "paced")]
+    assert every[:2] == [(1, 9), (2, 3)]
+    assert {(1, 3 * spacing) for spacing in SPACINGS} <= {*every}
+    assert len({*every}) == len(every)
 
 
 def test_ideal_may_have_kept_the_order_of_another_system(tmp_path: Path) -> None:

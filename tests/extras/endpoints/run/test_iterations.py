@@ -149,15 +149,17 @@ def test_other_forms_are_cut() -> None:
 
 def test_refusals(tmp_path: Path) -> None:
     """One line each, exit code 2."""
-    schedule = tmp_path / "s.json"
+    schedule, options = tmp_path / "s.json", "chunk, sram, state-machines, period, spacing"
     assert certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "-o", schedule).code == 0
     for system, words in (
         ("ace:sram=64KiB", "1048576 bytes in partition 1 of 2, which has 32768 of the 65536 bytes of SRAM of ace: cut the message"),
         ("ace:chunk=64KiB:sram=64KiB", "takes 65536 bytes in partition 1 of 2, which has 32768 of the 65536 bytes"),
         ("ace:chunk=8", "an iteration of 4 chunks of the schedule has 64 bytes or more, not 8: take longer chunks"),
         ("ace:chunk=x", "chunk 'x': size 'x': expected a positive number of bytes"),
-        ("ace:chunk=4KiB:chunk=4KiB", "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, each once"),
-        ("ace:banks=4", "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, each once"),
+        ("ace:chunk=4KiB:chunk=4KiB", f"expected NAME:OPTION=VALUE, OPTION one of {options}, each once"),
+        ("ace:banks=4", f"expected NAME:OPTION=VALUE, OPTION one of {options}, each once"),
+        ("ace:spacing=3", "spacing needs chunk, the bytes of an iteration"),
+        ("ace:chunk=4KiB:spacing=0", "spacing '0': expected a whole number from 1 to 1048576"),
         ("ace:period=3", "period needs chunk, the bytes of an iteration"),
         ("ace:chunk=4KiB:period=0", "period '0': expected a whole number from 1 to 1048576"),
         ("baseline:sram=1MiB", "sram is for engines; baseline adds at the accelerator"),

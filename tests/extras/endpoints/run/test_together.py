@@ -11,6 +11,7 @@ import certree.api as ct
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.endpoints.run.tables import spacing as spacings
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
 from certree.extras.endpoints.run.tables.table_endpoints import Asked, TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import in_other_orders, run_with_endpoints
@@ -73,8 +74,12 @@ def test_three_hundred_drawn_collectives_alone() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_collectives_that_do_not_meet_take_as_long_as_each_alone(system: str) -> None:
+@pytest.mark.parametrize("spacing", [1, 2])
+def test_collectives_that_do_not_meet_take_as_long_as_each_alone(
+    system: str, spacing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A later start moves a run by as many cycles; nothing of one collective is left when the next begins."""
+    monkeypatch.setattr(spacings, "SPACINGS", (spacing,))
     schedule, sizes = schedule_of("ace-torus:4x2x1"), (6 * CHUNK, 2 * CHUNK, 4 * CHUNK)  # whole chunks of all systems
     alone = [together(schedule, system, Payload(size)).ends[0] for size in sizes]
     assert max(alone) < FAR

@@ -72,6 +72,15 @@ def test_latencies_that_links_state_are_scaled():
         assert seconds["bandwidth=2"] > run.compute_seconds + (run.seconds - run.compute_seconds) / 2
 
 
+def test_chunks_under_way_hide_latencies_of_links():
+    """In tables of endpoints as many chunks are under way as there is room for: half and twice the latency change little."""
+    settings = {"timing": "endpoints", "program": "tables", "without_routers": True, "iterations": 1, "overlap": False}
+    run = ct.train("astra-resnet50", "ace-torus:2x2x2", what_if=["latency=1/2", "latency=2"], **settings)
+    seconds = {found.change: found.seconds for found in run.alternatives}
+    assert seconds["latency=1/2"] < run.seconds < seconds["latency=2"]
+    assert (seconds["latency=2"] - seconds["latency=1/2"]) * 100 < run.seconds - run.compute_seconds
+
+
 def test_switches_that_add():
     document = json_of("train", "astra-resnet50", "switch:4,reducing=switches", "--timing", "aggregate", "--iterations", "1")
     assert document["methods"] == {"all-reduce": "netreduce"}
