@@ -88,7 +88,7 @@ def test_no_message_meets_its_translations() -> None:
 
 @pytest.mark.parametrize("sizes", ["5x8", "3x6"])
 def test_which_messages_meet(sizes: str) -> None:
-    """By the links of all routes."""
+    """The messages that meet are those whose routes share a link."""
     request = ask(f"torus:{sizes}", "all-reduce", 1 << 16)
     rings = Rings(request.topology)
     estimates, found = RingEstimates(request, rings.sizes.tolist()), []
