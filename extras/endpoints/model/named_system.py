@@ -16,7 +16,7 @@ class Cut:
     """Into what the message of tables is cut: iterations of at most `chunk_bytes`, which begin `period` steps after each other;
     None: as few as the endpoints have room for. `spacing`: the steps of the tables for one step of the schedule in a paced run;
     None: what is chosen (`run/tables/spacing.py`), or 1 with a period. `pads`: iterations have that size before each of their
-    chunks is padded to whole flits. `at_most`: of so many iterations the first ones alone, for a run that is a short one."""
+    chunks is padded to whole flits. `at_most`: this many iterations at most, the first ones, for a run that is a short one."""
 
     chunk_bytes: int
     period: int | None = None

@@ -21,7 +21,7 @@ SPACINGS = range(1, 9)
 SHORT = 32
 #: iterations of a run up to which spacing 1 is run through routers, too
 FEW = 16
-#: a spacing is taken where its short run is shorter than with those before by more than one part of so many
+#: a spacing is taken where its short run is shorter than with those before by more than one part in this many
 LEAST_GAIN = 64
 #: spacings in turn that are not, after which no more are tried
 IN_VAIN = 2

@@ -50,7 +50,7 @@ def test_few_steps_do_not_leave_state_machines_idle(system: str, monkeypatch: py
 
 
 def test_it_is_the_least_that_is_nearly_the_fastest() -> None:
-    """Of those that can be stated, on lanes: none before it is nearly as fast, and none is faster by more than LEAST_GAIN says."""
+    """On lanes no spacing before it is nearly as fast, and none that can be stated is faster by more than LEAST_GAIN says."""
     made = tables("ace-torus:4x2x1", 32 * CHUNK)
     every = {spacing: on(made, f"ace:chunk=64KiB:spacing={spacing}") for spacing in SPACINGS}
     run = on(made, "ace:chunk=64KiB")
@@ -73,7 +73,7 @@ def test_tables_with_idle_steps_are_tables(tmp_path: Path) -> None:
 
 
 def drawn(number: int) -> int:
-    """Of a drawn run no system is slower than with spacing 1 where it is run, and `ideal` is the fastest; how many are faster."""
+    """No system of a drawn run is slower than with spacing 1, and `ideal` is the fastest; returns how many are faster."""
     random = Random(number)
     network, engine = (
         random.choice(["ace-torus:2x2x1", "ace-alltoall:2x2", "ace-torus:2x2x2"]),
