@@ -41,8 +41,9 @@ def ring_levels(request: Request, options: Options) -> Schedule:
     Shares come round both ways, along runs of neighbours who add them up; whole sums are exchanged after swaps among 2 or 4
     neighbours. Pieces of the message take the rings in different orders. Combinations of orders, runs, swaps and numbers of pieces
     are estimated in closed form, the best are booked, and turns of transfers are searched for those that end first. Only transfers
-    that no translation of the torus takes to each other are booked, so that a thousand nodes take seconds. UnsupportedError where
-    the network is no torus with rings of 3 nodes or more and links of one width in each direction, and for a stated order of sums.
+    that no translation of the torus takes to each other are booked, so that a thousand nodes take seconds; pieces are left out in
+    which a message would meet translations of itself. UnsupportedError where the network is no torus with rings of 3 nodes or more
+    and links of one width in each direction, where the machine takes none of the schedules, and for a stated order of sums.
     """
     if request.order is not None:
         raise UnsupportedError("ring-levels adds operands as they arrive; a stated order of sums is for other methods")
