@@ -1,6 +1,7 @@
 """Tables cut into iterations, the chunks of an engine, that endpoints have room for."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,9 @@ def _spaced(one: Schedule, spacing: int, repeats: int) -> Schedule:
     steps = one.steps * spacing
     if steps * repeats > MAX_STEPS:
         raise UnsupportedError(f"{repeats} iterations of {steps} steps are more than the {MAX_STEPS} steps that tables have")
-    idle = {} if spacing == 1 else {"step": one.step * spacing, "delay": one.delay * spacing, "rounds": np.ones(steps, np.int32)}
+    idle: dict[str, Any] = (
+        {} if spacing == 1 else {"step": one.step * spacing, "delay": one.delay * spacing, "rounds": np.ones(steps, np.int32)}
+    )
     return replace(one, period=steps, repeats=repeats, certificate=None, **idle)
 
 
