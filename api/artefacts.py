@@ -1,4 +1,4 @@
-"""Artefacts: what is found on a path, and what can be done with it. Every command and every function of the API asks here.
+"""Artefacts: what is found on a path, and what can be done with it. Every command and every function of the API uses this module.
 
 A kind of artefact is a class below `Artefact`, registered by `artefact` in one file of `certree.api.kinds`, or in a module that an
 extra names as a plug-in of the kind "artefacts". The contents of a file decide which kind it is, not the end of its name.
@@ -41,7 +41,7 @@ class Asked:
     tell: Tell = field(default=silent, compare=False)
 
     def stated(self) -> list[str]:
-        """The names of what is stated."""
+        """The names of the requirements that are stated."""
         return [one.name for one in fields(self) if one.name != "tell" and getattr(self, one.name) is not None]
 
 
@@ -51,7 +51,7 @@ class Checked:
 
     `verdict`: what `ct.verify` returns; it has `valid`. `report`: makes the JSON document of `certree verify`, of the kind `kind`;
     its argument receives a line for each setting that differs from what the artefact records. `words`: the document for people.
-    `before`: lines that are told first. `then`: the command that usually follows a valid one. `result`: what `certree import`
+    `before`: lines that are printed first. `then`: the command that usually follows a valid one. `result`: what `certree import`
     writes, a schedule or the bytes of a file. `tables`: those that were checked, where that is what they are.
     """
 
@@ -80,14 +80,14 @@ class Checked:
 class Artefact:
     """One kind of artefact; the class docstring is its help text.
 
-    `format`: what JSON documents of this kind state as theirs. `refuses`: by the name of a field of `Asked` why it does not apply
+    `format`: what JSON documents of this kind state as theirs. `refuses`: for the name of a field of `Asked`, why it does not apply
     to this kind. `is_network`: whether it is a network; any other kind is taken where a schedule is asked for, and says so if it
     has none. `is_more`: whether its verdict is on more than a schedule. `needs_network`: whether it is read only with a network and
     a collective; `on_any_network`: whether it becomes a schedule on a network that is given. `in_folders`: whether `verify` looks
     for it in folders. `has_executors`: whether executors with limits take it. `imports`: the ends of names of what `certree import`
-    writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their meaning. `endings`: of the
-    names that such files usually have, by which the nearest kind of an unknown file is found; `own_endings`: those that no other
-    files have. `run_by`: what an extra provides to run it, where `certree simulate` does not run a schedule or tables of it.
+    writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their meaning. `endings`: ends of
+    the names that such files usually have, by which the nearest kind of an unknown file is found; `own_endings`: those that no
+    other files have. `run_by`: what an extra provides to run it, where `certree simulate` does not run a schedule or tables of it.
     """
 
     name: ClassVar[str]
@@ -169,8 +169,8 @@ def load_artefacts() -> Registry[Artefact]:
 
 
 def kind_of(opened: Opened) -> Artefact | None:
-    """The kind of what a path holds, by its contents, or where these are damaged by the end of a name that only one kind has; None
-    where there is no such kind."""
+    """The kind of what a path holds: by its contents, or, where these are damaged, by an end of its name that only one kind has.
+    None where there is no such kind."""
     found = next((kind for kind in _kinds() if kind.matches(opened)), None)
     if found is None and opened.path.is_file():
         found = next((kind for kind in _kinds() if opened.path.name.lower().endswith(kind.own_endings or _NONE)), None)

@@ -33,11 +33,11 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
     """The schedule with its certificate, and the verdict on both; an invalid schedule comes back as it was.
 
     The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
-    schedule but an all-to-all needs no others: where all nodes look the same, bounds at one node and the count of all messages are
-    as strong.
-    Proofs of the fewest steps and of an optimum that came with the schedule are kept if they are valid. A schedule that records
-    what it was made for gets a bound on the time of a run, too. `enough`: of a schedule for a demand only a few quick bounds are
-    tried, until one proves that it takes at most that many times the least time, unless all of them are far from it.
+    schedule that is not an all-to-all needs no others: where all nodes look the same, bounds at one node and the count of all
+    messages are as strong. Proofs of the fewest steps and of an optimum that came with the schedule are kept if they are valid. A
+    schedule that records what it was made for gets a bound on the time of a run, too. `enough`: for a schedule for a demand, only a
+    few quick bounds are tried, until one proves that it takes at most that many times the least time, unless all of them are far
+    from it.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)
@@ -151,7 +151,7 @@ def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Boun
 
 
 def certified_or_fail(schedule: AnySchedule, *, search: bool = True, enough: Fraction | None = None) -> tuple[AnySchedule, Verdict]:
-    """`add_certificate` for a schedule that certree itself made: DisagreementError when it is invalid.
+    """The result of `add_certificate` for a schedule that certree itself made; DisagreementError when it is invalid.
 
     A schedule made exactly as published, with the rounds or formulas of its source, may be invalid: it is then returned with that
     verdict.

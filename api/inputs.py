@@ -41,7 +41,7 @@ def load(
     Returns
     -------
     object
-        Of the class of its kind.
+        An object of the class of its kind.
 
     Raises
     ------

@@ -34,7 +34,7 @@ def names() -> dict[str, dict[str, str]]:
     Returns
     -------
     dict of dict
-        Of methods, presets, formats, topologies, collectives, cost models, ...: for each name its line.
+        For methods, presets, formats, topologies, collectives, cost models, ...: each name with its line.
 
     Examples
     --------

@@ -43,8 +43,8 @@ def topology(network: Network) -> Topology:
     ----------
     network : str, path, graph or Topology
         A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of
-        a file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
-        ("endpoint", "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
+        a file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). The nodes of a graph may have `kind`
+        ("endpoint", "switch") and `reducing`, its edges `capacity` (chunks per round) and `latency` (cycles).
 
     Returns
     -------
@@ -75,10 +75,8 @@ def topology(network: Network) -> Topology:
 def demand(amounts: str | Path | Sequence[Sequence[int]], network: Network, granule_bytes: int | None = None) -> Demand:
     """The demand of a matrix of bytes, or of a CSV with one.
 
-    Parameters
-    ----------
-    amounts : matrix, str or path
-        Entry (i, j) is what endpoint number i has for endpoint number j; entries from an endpoint to itself do not count.
+    Parameters ---------- amounts : matrix, str or path Entry (i, j) is the number of bytes that endpoint number i has for endpoint
+    number j; entries from an endpoint to itself do not count.
     network
         As in `topology`.
     granule_bytes : int, optional
@@ -122,7 +120,7 @@ def collective(
     members : iterable of int, optional
         Ids of the endpoints that take part, by default all. The others contribute and need nothing, and may hold and forward.
     demand : Demand, optional
-        Of an `alltoallv`: how much each endpoint has for each other one.
+        For an `alltoallv`: how much each endpoint has for each other one.
 
     Returns
     -------
@@ -267,7 +265,7 @@ class Entry:
 
 
 def parse_point(text: str) -> tuple[int, int, int]:
-    """(chunks, steps, rounds), read from C,S,R; InputError for anything else."""
+    """The point (chunks, steps, rounds), read from C,S,R; InputError for anything else."""
     numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0 for word in text.split(",")]
     if len(numbers) != 3 or 0 in numbers:
         raise InputError(f"{short(text)} is not a point; expected C,S,R: chunks, steps and rounds, such as 4,3,3")
@@ -275,7 +273,7 @@ def parse_point(text: str) -> tuple[int, int, int]:
 
 
 def solver(name: str) -> str:
-    """The name of a back end of formulas; InputError names those that there are.
+    """The name of a back end of formulas; InputError names the available ones.
 
     >>> import certree.api.parsing
     >>> certree.api.parsing.solver("z3")

@@ -66,7 +66,7 @@ class Workers:
         return self.count or cores()
 
     def at_most(self, tasks: int) -> "Workers":
-        """No more processes of this computer than there are tasks."""
+        """These workers, with no more processes of this computer than there are tasks."""
         return self if self.is_remote else replace(self, count=max(1, min(self.number, tasks)))
 
     def run(self, tasks: Iterable[Any]) -> Generator[Any, None, None]:

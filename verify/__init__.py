@@ -6,6 +6,6 @@
 - `bounds`: lower bounds and their witnesses; `certificates`: the bounds and claims proved for one schedule
 - `tables`: the rows of network interfaces
 - `order`: whether the data are right at any timing, or only while no message is late
-- `deadlock`: freedom of deadlock in routers with finite buffers
+- `deadlock`: freedom from deadlock in routers with finite buffers
 - `exact`: existence questions on small networks, and refutations; `frontier`: complete frontiers with their proofs
 """

@@ -20,12 +20,12 @@ from certree.verify.wording import network_text
 )
 def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) -> Verdict:
     """The verdict on a schedule: wiring, contention, the abstract machine, and the certificate if there is one. Where the wiring is
-    wrong, the analyses behind it are not made.
+    wrong, the later analyses are skipped.
 
-    A symmetric schedule is checked on its base, and its violations name base rows (`verify.rules.symmetry`). `topology`: the
+    A symmetric schedule is checked on its base, and its violations name base rows (`verify.rules.symmetry_rules`). `topology`: the
     network that the schedule is meant for; the rule `topology` is broken when it is for another one. `docs/reference/rules.md`
     lists the rules.
-    O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
+    O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; for trees O(transfers).
     """
     findings = Findings()
     if topology is not None and not topology.is_network_of(schedule.topology):

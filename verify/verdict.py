@@ -33,16 +33,16 @@ class Quality:
 
     `bandwidth_time` and `bandwidth_bound` are rounds per chunk; times `scale` (Topology) they are coefficients of M/B;
     `latency_steps` are the steps of one iteration, and `latency_bound` the fewest that there can be; both are None with fine slots,
-    which are no steps to be counted. The bounds are for the class of the schedule: its shares, its delay and its routes.
-    `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1; `witnesses` are the bound
-    documents that give the bounds, bandwidth first. `any_shares`: of an all-gather or reduce-scatter the document of the best
-    re-checked bandwidth bound that holds whatever parts of the message the endpoints root; None for others, whose bounds all do.
-    `any_sums`: the best re-checked bandwidth bound that holds however sums are made, in rounds per chunk.
-    `fewest_steps`: the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
-    `optimum`: (chunks, steps, rounds), where it is proved that no schedule with at most as many chunks, steps and rounds per chunk
-    has fewer of any (`optimum`), or None. `fewest_cycles`: the cycles of the run that it was made for, where it is proved that no
-    schedule with fine slots takes fewer (`fewest_cycles`), or None.
-    `time`: the bounds on the time of a run for a message size and a machine, re-checked; None without.
+    which are not counted as steps. The bounds are for the class of the schedule: its shares, its delay and its routes. `optimal_in`
+    lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1; `witnesses` are the bound documents
+    that give the bounds, bandwidth first. `any_shares`: for an all-gather or reduce-scatter, the document of the best re-checked
+    bandwidth bound that holds whatever parts of the message the endpoints root; None for other collectives, whose bounds all hold
+    so. `any_sums`: the best re-checked bandwidth bound that holds however sums are made, in rounds per chunk. `fewest_steps`: the
+    kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None. `optimum`: (chunks,
+    steps, rounds), where it is proved that no schedule with at most as many chunks, steps and rounds per chunk has fewer of any
+    (`optimum`), or None. `fewest_cycles`: the cycles of the run that it was made for, where it is proved that no schedule with fine
+    slots takes fewer (`fewest_cycles`), or None. `time`: the bounds on the time of a run for a message size and a machine,
+    re-checked; None without such bounds.
     """
 
     bandwidth_time: Fraction
@@ -120,14 +120,14 @@ class Findings:
         self.serialized_rounds: int | None = None
 
     def add(self, rule: str, step: int, rows: tuple[int, ...], message: str) -> None:
-        """A violation that shows in `step`; ValueError for a rule that is not registered (`certree.verify.rule`)."""
+        """Add a violation that shows in `step`; ValueError for a rule that is not registered (`certree.verify.rule`)."""
         if rule not in RULES:
             raise ValueError(f"{rule!r} is not a registered rule")
         self._found.setdefault(rule, []).append((step, rows, message))
         self._counts[rule] += 1
 
     def add_each(self, rule: str, cases: Sequence[int], tell: Callable[[int], tuple[int, tuple[int, ...], str]]) -> None:
-        """One violation per case; `tell` returns (step, rows, message) and is called for the first LISTED_PER_RULE cases only.
+        """Add one violation per case; `tell` returns (step, rows, message) and is called for the first LISTED_PER_RULE cases only.
 
         Cases must come in the order of their steps.
         """
@@ -136,7 +136,7 @@ class Findings:
         self.add_unlisted(rule, len(cases) - LISTED_PER_RULE)
 
     def add_unlisted(self, rule: str, count: int) -> None:
-        """`count` more violations of a rule, each later than those added; none when it is negative."""
+        """Count `count` more violations of a rule, each later than those added; none when `count` is negative."""
         if count > 0:
             self._counts[rule] += count
 

@@ -22,13 +22,14 @@ def network_text(topology: Topology) -> str:
 
 
 def contributions_text(nodes: Sequence[int]) -> str:
-    """`the contribution of node 3`, `the contributions of nodes 3, 5`."""
+    """Contributions in words: `the contribution of node 3`, `the contributions of nodes 3, 5`."""
     plural = "s" if len(nodes) != 1 else ""
     return f"the contribution{plural} of node{plural} {list_text(nodes)}"
 
 
 def row_text(schedule: Schedule, row: int) -> str:
-    """`row 17 (reduce of chunk 5, 3>4)`; with several buffers `row 17 (reduce of chunk 5, 3.0>4.1)`, from buffer 0 into 1."""
+    """A row in words: `row 17 (reduce of chunk 5, 3>4)`; with several buffers `row 17 (reduce of chunk 5, 3.0>4.1)`, from buffer 0
+    into 1."""
     op = "reduce" if schedule.op[row] == Op.REDUCE else "copy"
     src, dst = str(schedule.src[row]), str(schedule.dst[row])
     if schedule.src_buffer is not None and schedule.dst_buffer is not None:
@@ -37,11 +38,11 @@ def row_text(schedule: Schedule, row: int) -> str:
 
 
 def buffer_text(schedule: Schedule, row: int, *, source: bool = False) -> str:
-    """The destination of a row, or its source: `node 4`, and `buffer 1 of node 4` where nodes have several."""
+    """The destination of a row, or its source, in words: `node 4`, and `buffer 1 of node 4` where nodes have several."""
     node, buffer = (schedule.src, schedule.src_buffer) if source else (schedule.dst, schedule.dst_buffer)
     return f"node {node[row]}" if buffer is None else f"buffer {buffer[row]} of node {node[row]}"
 
 
 def row_with_step(schedule: Schedule, row: int) -> str:
-    """`row 17 (reduce of chunk 5, 3>4, step 2)`."""
+    """A row in words with its step: `row 17 (reduce of chunk 5, 3>4, step 2)`."""
     return f"{row_text(schedule, row)[:-1]}, step {schedule.step[row]})"

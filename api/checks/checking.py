@@ -76,12 +76,12 @@ def verify(
     route : {"shortest", "dimension-order"}, optional
         Routes of CSV rows between nodes that are not neighbours.
     size, machine
-        For which routes must be free of deadlock; by default what the schedule was made for, or 64 MiB and multitree.
+        Those for which routes must be free of deadlock; by default what the schedule was made for, or 64 MiB and multitree.
     trust : {"hashes", "none"}, optional
         For bundles: "hashes", the default, takes the results of TLC on trust once the hashes of tool and modules are right, "none"
         runs TLC again.
     executor : {"msccl-0.7.4", "rccl", "mscclpp-0.9"}, optional
-        For programs: whose limits they must keep.
+        For programs: the runtime whose limits they must keep.
 
     Returns
     -------
@@ -174,16 +174,17 @@ def certify(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(Shown):
-    """Lower bounds on the schedules of a collective on a network, of those that are as `model` says.
+    """Lower bounds on the schedules of a collective on a network, or on those of them that `model` describes.
 
     `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
     capacity 1, a full link. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found,
     as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
-    bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.exact.scale`, which is 1 for whole ones.
-    `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
-    root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and the machine
-    `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise, for any
-    shares. `order`: in which the chunks are added; None for any. The key `class` of each document says what it assumes.
+    bounds there are rounds per chunk: coefficients of M/B once multiplied by `topology.exact.scale`, which is 1 for whole ones.
+    `any_shares`: for an all-gather or reduce-scatter, a bound like `bandwidth` that holds whatever parts of the message the
+    endpoints root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and
+    the machine `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise,
+    for any shares. `order`: the order in which the chunks are added; None for any. The key `class` of each document says what it
+    assumes.
     """
 
     topology: Topology
@@ -243,8 +244,8 @@ def bound(
         Steps from a send to the use of what was sent.
     size, machine : optional
         Those of the time bound; the machine is by default the one that `synthesize` uses.
-    order : str, optional
-        Of schedules that add all chunks in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses.
+    order : str, optional The bounds are for schedules that add all chunks in this order, as in `synthesize`; with "one" or "nested"
+    in an order that certree chooses.
     relay : str or iterable of int
         As in `relayed`.
 

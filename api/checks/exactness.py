@@ -41,10 +41,9 @@ class Exactness(Shown):
     `schedule` has its certificate, `verdict` is that of `verify`. `exact`: "optimal" where the certificate proves that no schedule
     with at most as many chunks, steps and rounds per chunk has fewer of any; "beaten" where `better` is such a schedule, at
     `better_point`; "open" otherwise. `point`: (chunks, steps, rounds) of the schedule; None for one that the machine of frontiers
-    cannot run.
-    With fine slots all is about cycles for the size and machine of the schedule, and `least` has those that every schedule takes,
-    as far as proved. `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a schedule cannot be
-    run, or is not there. `tried`: what was done, in words.
+    cannot run. With fine slots everything is in cycles for the size and machine of the schedule, and `least` has those that every
+    schedule takes, as far as proved. `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a
+    schedule cannot be run, or there is none. `tried`: what was done, in words.
     """
 
     schedule: AnySchedule
@@ -121,7 +120,7 @@ def certify_exact(
     time_limit : str, float or Fraction, optional
         Seconds, or a text such as "60s". The result then depends on the computer.
     solver : {"auto", "cadical", "cp-sat", "z3"}
-        What it calls impossible counts only with a proof, which CaDiCaL writes.
+        Its answer that something is impossible counts only with a proof, which CaDiCaL writes.
     progress : callable, optional
         Receives lines of progress.
 

@@ -45,8 +45,8 @@ def schedule_outcome(
 ) -> Checked:
     """A schedule with its verdict and report, timed for the size and machine that are asked for, or that it was made for.
 
-    `tables`: whose schedule it is. `then`: the command that usually follows a valid one. `before`: lines that are told first.
-    `whole`: the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
+    `tables`: the tables whose schedule it is. `then`: the command that usually follows a valid one. `before`: lines that are
+    printed first. `whole`: the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
     """
     report = partial(_report, schedule, verdict, asked, tables)
     found = verdict if whole is None else whole

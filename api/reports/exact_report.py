@@ -8,7 +8,7 @@ from certree.api.reports.text import counted, gap_words
 from certree.verify.exact.question import Point
 from certree.verify.verdict import Quality
 
-LISTED = 6  # of what was tried, for people
+LISTED = 6  # attempts that are listed for people
 
 
 def exact_keys(quality: Quality | None) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def exact_words(report: dict[str, Any]) -> list[str]:
 
 
 def gap_answer(report: dict[str, Any], name: str) -> str:
-    """The answer to a gap: of a schedule that is proved optimal the gap is one of the bound, not of the schedule."""
+    """The answer to a gap: for a schedule that is proved optimal, the gap is that of the bound, not of the schedule."""
     gap = gap_words(report["gap"][name])
     if report.get("exact_point") is None or report["exact"] != "optimal":
         return f"gap {gap}"

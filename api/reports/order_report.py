@@ -13,9 +13,9 @@ from certree.verify.order.additions import additions_of
 
 
 def order_of(schedule: AnySchedule, router_effect: str | None = None) -> dict[str, Any]:
-    """`order` of a report on a valid schedule; nothing for a collective that does not add, and `order_unknown`, the reason, where
-    it is too large to be examined. `router_effect`: why messages may be late, and so come in another order than that of the slots,
-    if they may; it is `may_change` of one order that slots fix."""
+    """The key `order` of a report on a valid schedule; nothing for a collective that does not add, and `order_unknown`, the reason,
+    where it is too large to be examined. `router_effect`: why messages may be late, and so come in another order than that of the
+    slots, if they may; it is `may_change` of one order that slots fix."""
     try:
         found = additions_of(schedule)
     except InputError as error:
@@ -27,7 +27,7 @@ def order_of(schedule: AnySchedule, router_effect: str | None = None) -> dict[st
 
 
 def _price(schedule: AnySchedule) -> dict[str, Any]:
-    """`bandwidth_bound` of schedules of its order and `free_bound` of those of any, where its certificate proves the first."""
+    """`bandwidth_bound` of schedules with its order, and `free_bound` of those with any, where its certificate proves the first."""
     instance, bounds = Instance.of(schedule), (schedule.certificate or {}).get("bounds", [])
     scale, of_bandwidth = instance.topology.scale, [bound for bound in bounds if bound["quantity"] == "bandwidth"]
     own = [Fraction(bound["value"]) for bound in of_bandwidth if bound["kind"] == "order"]

@@ -30,8 +30,8 @@ def planned_cycles(schedule: Schedule) -> int:
 
 
 def left_out(result: Run) -> bool:
-    """Whether a slotted run with equal clocks has what its closed form leaves out: routers that are not transparent, as is known
-    before it runs."""
+    """Whether a slotted run with equal clocks has effects that its closed form leaves out: routers that are not transparent, as is
+    known before it runs."""
     is_in_time = result.closed_form_cycles is not None or result.parts > 1
     return is_in_time and result.engine == Engine.FLIT and result.router_effect not in (None, MET_IN_NETWORK)
 
@@ -89,7 +89,7 @@ def _endpoint_document(result: Run) -> dict[str, Any]:
 
 
 def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, Any]:
-    """The JSON document of `simulate --then`: of the first tables, with what followed under `switched`."""
+    """The JSON document of `simulate --then`: that of the first tables, with the part that followed under `switched`."""
     switched = {
         "opens": result.opens,
         "cycles": result.cycles,

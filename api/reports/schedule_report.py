@@ -39,7 +39,8 @@ from certree.verify.verdict import Quality, Verdict
 
 
 def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
-    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine.
+    """The key `time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that
+    machine.
 
     `slot_cycles`: for tables, the slot length that they state and that the time is for; the result then also has
     `least_slot_cycles`, the shortest sufficient one.
@@ -119,7 +120,7 @@ def schedule_report(
 
 
 def members_of(collective: Collective) -> dict[str, Any]:
-    """`members` of a report, without which all endpoints take part; of a demand the numbers of its `blocks` and `granules`."""
+    """`members` of a report, without which all endpoints take part; for a demand, the numbers of its `blocks` and `granules`."""
     if collective.demand is not None:
         return {"blocks": len(collective.demand.blocks), "granules": collective.demand.granules}
     return {} if collective.members is None else {"members": list(collective.members)}
@@ -269,7 +270,7 @@ def _shape_words(report: dict[str, Any]) -> str:
 
 
 def _latency_bound_words(bound: int | None, delay: int) -> str | None:
-    """The bound on the steps, if there is one. It is that of a path of h hops, (h - 1) · delay + 1, so it also tells the bound at
+    """The bound on the steps, if there is one. It is that of a path of h hops, (h - 1) · delay + 1, so it also gives the bound at
     delay 1."""
     if bound is None:
         return None

@@ -25,8 +25,8 @@ def in_cycles_and_seconds(cycles: int | None, message_bytes: int, machine: Machi
 
 def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> dict[str, Any]:
     """`time_bound_cycles` that every run of a schedule with the same shares takes, as the certificate proves them for this message
-    and machine or by a search, and `time_bound_seconds`; of an all-gather or reduce-scatter also `time_bound_cycles_any_shares`.
-    None of an invalid schedule, and where the network contradicts the machine."""
+    and machine or by a search, and `time_bound_seconds`; for an all-gather or reduce-scatter also `time_bound_cycles_any_shares`.
+    None for an invalid schedule, and where the network contradicts the machine."""
     own, any_shares = _cycles(schedule, quality, message_bytes, machine)
     found = in_cycles_and_seconds(own, message_bytes, machine)
     return found | {TIME_BOUND + ANY_SHARES: any_shares} if is_shared(schedule) else found

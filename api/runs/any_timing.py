@@ -11,7 +11,7 @@ from certree.verify.order.races import Race, race_of
 
 
 def with_proof(source: Tables | SimulatedSchedule, options: Options) -> Options:
-    """The options of a run; of a paced one with `at_any_timing`, where data are right at any timing. Costs as `race_of_run`."""
+    """The options of a run; for a paced one with `at_any_timing`, where data are right at any timing. Costs as `race_of_run`."""
     return replace(options, at_any_timing=race_of_run(source, options) is None) if options.mode == "paced" else options
 
 

@@ -84,7 +84,7 @@ def deadlock(
 
 
 def deadlock_of(topology: Topology, machine: Machine, packets: Packets) -> Freedom:
-    """`deadlock` of packets."""
+    """The result of `deadlock` for packets."""
     check_packets(packets, topology)
     return deadlock_of_packets(topology, machine, packets.src, packets.dst, packets.flits)
 
@@ -107,7 +107,7 @@ def require_free(source: Tables | SimulatedSchedule, others: Packets | None = No
 
 
 def run_free(source: Tables | SimulatedSchedule, options: Options) -> Run:
-    """The run, of what cannot deadlock in the routers of the machine (`require_free`); without routers that is not asked."""
+    """The run of a source that cannot deadlock in the routers of the machine (`require_free`, not checked without routers)."""
     if not options.without_routers:
         require_free(source)
     return run(source, with_proof(source, options))

@@ -52,7 +52,7 @@ class Injected(Shown):
         return f"packets on {self.topology.name}, machine {self.machine.name}"
 
     def facts(self) -> dict[str, object]:
-        """Number of packets, cycles, and measurements of synthetic ones."""
+        """The number of packets, cycles, and measurements of synthetic ones."""
         measured = {} if self.traffic is None else self.measured()
         return {"packets": len(self.packets.id), "cycles": self.result.cycles, **measured}
 
@@ -96,7 +96,7 @@ def inject(
     machine : optional
         The machine whose routers forward, multitree by default.
     allow_deadlock : bool
-        Run routes on which packets may deadlock, to see.
+        Run routes on which packets may deadlock.
     trace_flits : str or path, optional
         A file for every step of flits and credits, which `model_check` checks.
     force : bool

@@ -35,8 +35,8 @@ def made_tables(topology: str, collective: str, method: str, message_bytes: int)
 
 
 def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> Form:
-    """Comparison of candidates where it is not by the closed form of `slotted` runs: `paced` by simulation, or by the `fastest` of
-    both.
+    """The comparison of candidates where it is not by the closed form of `slotted` runs: `paced` by simulation, or by the `fastest`
+    of both.
 
     Paced runs of large messages use lanes that serve whole messages, one after the other (part of the form's name):
     routers, which interleave flits of messages that share a link, would take minutes. A candidate whose run ends with wrong

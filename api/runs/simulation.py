@@ -62,7 +62,7 @@ def simulate(
     size, machine : optional
         By default those of the tables, or what the schedule was made for.
     run : {"slotted", "paced"}
-        When rows fire: in their slots, or as the timestep counters of interfaces have it.
+        When rows fire: in their slots, or when the timestep counters of interfaces allow it.
     engine : {"auto", "fast", "lanes", "flit"}
         Event by event, flit by flit without routers, or through routers.
     without_routers, flow, longest_wait, step_time, trace, trace_flits, force, progress
@@ -70,7 +70,7 @@ def simulate(
     background : str, path or columns, optional
         Background packets, which need routers.
     skew, drift : str, optional
-        Of counters: "7" for every node, or "3=100,5=20".
+        The skew and drift of counters: "7" for every node, or "3=100,5=20".
     endpoint : {"none", "ideal", "ace", "baseline", "baseline++"}, optional
         A system whose memory bus, DMAs and engine feed and drain the network interfaces. None: payloads are there when their rows
         fire.

@@ -69,7 +69,7 @@ class Count(click.IntRange):
     """A whole number, N in the help."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """`N`."""
+        """The placeholder `N`."""
         return "N"
 
 
@@ -85,7 +85,7 @@ MEMBERS = Parsed("members", parse_members)
 
 
 def comma_list(parse: Callable[[str], T]) -> Parsed[list[T]]:
-    """Values joined by commas."""
+    """The type of values joined by commas."""
     return Parsed("list", lambda text: [parse(part.strip()) for part in text.split(",")])
 
 
@@ -118,12 +118,12 @@ def key_values(ctx: click.Context, param: click.Parameter, values: Sequence[str]
 
 
 def option_json() -> Decorator:
-    """--json."""
+    """The option --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout, and nothing else.")
 
 
 def option_output(what: str, *, required: bool = False) -> Decorator:
-    """-o and --force."""
+    """The options -o and --force."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         force = click.option("--force", is_flag=True, help="Overwrite existing output.")
@@ -134,7 +134,7 @@ def option_output(what: str, *, required: bool = False) -> Decorator:
 
 
 def option_size(*, recorded: bool = False) -> Decorator:
-    """--size; None by default for commands whose input records it."""
+    """The option --size; None by default for commands whose input records it."""
     help_text = "Message size, such as 64MiB"
     if recorded:
         return click.option("--size", type=SIZE, help=f"{help_text}; by default the recorded one, or {DEFAULT_SIZE} without one.")
@@ -142,7 +142,7 @@ def option_size(*, recorded: bool = False) -> Decorator:
 
 
 def option_params(*, recorded: bool = False) -> Decorator:
-    """--params; None by default for commands whose input records the machine."""
+    """The option --params; None by default for commands whose input records the machine."""
     help_text = "Machine parameters: a preset or a TOML file."
     if recorded:
         help_text = f"{help_text[:-1]}; by default the recorded ones, or {DEFAULT_MACHINE} without any."
@@ -152,7 +152,7 @@ def option_params(*, recorded: bool = False) -> Decorator:
 
 
 def options_search() -> Decorator:
-    """--effort, --time-limit and --seed of a search."""
+    """The options --effort, --time-limit and --seed of a search."""
     options = (
         click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes."),
         click.option(
@@ -170,14 +170,14 @@ def _solver_names() -> tuple[str, ...]:
 
 
 def option_solver(default: str | None = None) -> Decorator:
-    """--solver of searches by formula."""
+    """The option --solver of searches by formula."""
     help_text = "Back end of formulas: auto, cadical, cp-sat or z3. What it calls impossible counts only with a proof of CaDiCaL."
     return click.option("--solver", type=Parsed("solver", solver, _solver_names), default=default, metavar="NAME", help=help_text)
 
 
 def options_workers(what: str, default: int | None = None) -> Decorator:
-    """--workers (or --jobs), --scheduler and --cluster, which the command gets as one `workers: Workers`. `what` runs on them, by
-    default on `default` processes, or one for each core."""
+    """The options --workers (or --jobs), --scheduler and --cluster, which the command gets as one `workers: Workers`. `what` runs
+    on them, by default on `default` processes, or one for each core."""
     number = f"{default}" if default else "one for each core"
     options = (
         click.option("--workers", "--jobs", type=COUNT, help=f"Processes, or jobs of --cluster, for {what}; {number} by default."),
@@ -197,7 +197,7 @@ def options_workers(what: str, default: int | None = None) -> Decorator:
 
 
 def option_without_routers() -> Decorator:
-    """--without-routers."""
+    """The option --without-routers."""
     help_text = "Ignore the delays of routers where messages meet: faster, not exact."
     return click.option("--without-routers", is_flag=True, help=help_text)
 
@@ -217,9 +217,9 @@ def _demand(path: Path, arguments: dict[str, Any]) -> Demand:
 
 
 def option_collective(*, required: bool = True, members: bool = False, relay: bool = False, help_text: str = "") -> Decorator:
-    """--collective, --root and, for commands that take collectives of version 2 of the schedule, --members and --demand, which the
-    command gets as one `collective: Collective`; None without `required` and --collective. `relay`: --relay, too, which changes
-    the `topology` that the command gets.
+    """The options --collective, --root and, for commands that take collectives of version 2 of the schedule, --members and
+    --demand, which the command gets as one `collective: Collective`; None without `required` and --collective. `relay`: --relay,
+    too, which changes the `topology` that the command gets.
 
     Where the command also takes a `topology`, root and members must be endpoints of it.
     """
@@ -272,13 +272,13 @@ def option_collective(*, required: bool = True, members: bool = False, relay: bo
 
 
 def option_route() -> Decorator:
-    """--route."""
+    """The option --route."""
     help_text = "Routes of CSV rows without a path between nodes that are not neighbours."
     return click.option("--route", type=click.Choice(CSV_ROUTINGS), help=help_text)
 
 
 def argument_topology() -> Decorator:
-    """TOPOLOGY."""
+    """The argument TOPOLOGY."""
     return click.argument("topology", type=TOPOLOGY)
 
 

@@ -26,7 +26,7 @@ _PROSE = re.compile(r"[\w`(]")
 
 
 def note(text: str) -> None:
-    """One message on stderr."""
+    """Print one message on stderr."""
     _write(sys.stderr, printable(text))
 
 
@@ -52,8 +52,8 @@ def say(text: str, *, styled: bool = False, wrap: bool = True) -> None:
 
 
 def emit(document: Mapping[str, Any], kind: str | None = None) -> None:
-    """The one JSON document of a command on stdout, a line for each key: `format`, by default after the command, and `version`
-    first."""
+    """Print the one JSON document of a command on stdout, a line for each key: `format`, by default after the command, and
+    `version` first."""
     kind = kind or "-".join(click.get_current_context().command_path.split()[1:])
     named = {"format": f"certree-{kind}-report", "version": VERSION, **document}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in named.items()]
@@ -61,7 +61,7 @@ def emit(document: Mapping[str, Any], kind: str | None = None) -> None:
 
 
 def emit_error(message: str, kind: str) -> None:
-    """The JSON document of a command that failed under --json; `kind` is the class of the error."""
+    """Print the JSON document of a command that failed under --json; `kind` is the class of the error."""
     document = {"format": "certree-error", "version": VERSION, "error": message, "kind": kind}
     _write(sys.stdout, json.dumps(document))
 
@@ -74,7 +74,7 @@ def show(
     kind: str | None = None,
     then: Sequence[object] = (),
 ) -> None:
-    """A command's result: the document itself (`kind` as in `emit`), or `words` of it for people and the command that usually
+    """Print a command's result: the document itself (`kind` as in `emit`), or `words` of it for people and the command that usually
     follows (`then`)."""
     if as_json:
         emit(document, kind)
@@ -96,7 +96,7 @@ def reflowed(text: str) -> str:
 
 
 def terminal_width() -> int | None:
-    """Width in columns of the terminal on stdout; None where stdout is not a terminal."""
+    """The width in columns of the terminal on stdout; None where stdout is not a terminal."""
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
 
 

@@ -1,3 +1,3 @@
-"""Lower bounds: documents with a witness, re-checked exactly; `witnesses`: one file per kind, `cheap`: bounds without a search;
-`classes`: what each of them assumes; `instance`: what they are for; `timed`: bounds on the time of a run, `times`: one file per
-kind of their witnesses."""
+"""Lower bounds: documents with a witness, which is re-checked exactly. `witnesses` has one file for each kind of witness, `cheap`
+the bounds that need no search, `classes` the assumptions of each bound, `instance` the instance that a bound applies to, `timed`
+the bounds on the time of a run, and `times` one file for each kind of their witnesses."""

@@ -13,10 +13,10 @@ from certree.verify.bounds.witnesses import all_reduce, common
 
 def cheap_bounds(instance: Instance) -> list[Bound]:
     """Bounds that need no search: the best single node, the number of messages (all-reduce, and all-gather or reduce-scatter with
-    any shares), the largest distance.
+    any shares), and the largest distance.
 
-    O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency. Kept for the instances that were asked
-    about last: certificates are checked as they are made.
+    O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency. The results for the latest instances are
+    cached, since certificates are checked as they are made.
     """
     return deepcopy([*_kept(instance.topology, instance.collective, instance.shares, instance.delay, instance.passing)])
 

@@ -62,7 +62,7 @@ TERMS: dict[str, Term] = {
     ),
 }
 
-#: kinds of bounds on schedules that add in some way; nothing follows from them on the time of every run
+#: kinds of bounds on schedules that add in some way; nothing follows from them about the time of every run
 OF_SUMS = ("order", "steiner")
 
 #: kind of witness -> what its proof assumes
@@ -70,7 +70,7 @@ _ASSUMED: dict[str, tuple[Assumption, ...]] = {}
 
 
 def assumes(kind: str, *assumptions: Assumption) -> Callable[[_Function], _Function]:
-    """Register what the proof of a kind of witness assumes; a decorator next to that which registers the kind."""
+    """Register what the proof of a kind of witness assumes; a decorator that stands next to the one that registers the kind."""
 
     def register(function: _Function) -> _Function:
         if kind in _ASSUMED:
@@ -82,19 +82,19 @@ def assumes(kind: str, *assumptions: Assumption) -> Callable[[_Function], _Funct
 
 
 def is_shared(of: "Instance | AnySchedule") -> bool:
-    """Whether the endpoints of an instance or schedule share out the message: an all-gather or a reduce-scatter."""
+    """Whether the endpoints of an instance or schedule share out the message, as in an all-gather or a reduce-scatter."""
     return of.collective.kind in _SHARED
 
 
 def shares_term(instance: "Instance") -> str:
-    """The term for the shares of the endpoints of an instance: equal or stated ones; any where its collective leaves no choice."""
+    """The term for the shares of the endpoints of an instance: equal or stated ones, or any where it has no choice."""
     if not is_shared(instance):
         return ANY_SHARES
     return EQUAL_SHARES if instance.shares_are_equal else STATED_SHARES
 
 
 def shares(instance: "Instance", _: Mapping[str, Any]) -> str:
-    """The proof counts what some endpoints root, or what is rooted elsewhere."""
+    """The term for shares, since the proof counts what some endpoints root, or what is rooted elsewhere."""
     return shares_term(instance)
 
 
@@ -110,7 +110,7 @@ def only_forwarding(instance: "Instance", _: Mapping[str, Any]) -> str | None:
 
 
 def machine(_: "Instance", __: Mapping[str, Any]) -> str:
-    """The proof counts cycles."""
+    """The term `machine`: the proof counts cycles."""
     return "machine"
 
 
@@ -120,7 +120,7 @@ def class_of(instance: "Instance", kind: str, witness: Mapping[str, Any]) -> lis
 
 
 def ordered(terms: Iterable[str]) -> list[str]:
-    """Terms as a class lists them; without one on shares the bound is for any."""
+    """Terms in the order in which a class lists them, with the term for any shares where there is none on shares."""
     found = set(terms)
     if not found & {EQUAL_SHARES, STATED_SHARES}:
         found.add(ANY_SHARES)

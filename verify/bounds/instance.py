@@ -24,7 +24,7 @@ class Instance:
     `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
     may have any shares (equal by default); in a broadcast or reduce the root has the whole message; other collectives ignore them.
     Endpoints that take no part (`collective.members`) have no share: bounds count what members need (M2 in
-    docs/decisions/0007-schedule-version-2.md). With a demand the message is all of it.
+    docs/decisions/0007-schedule-version-2.md). With a demand, the message is the whole demand.
 
     `adds`: the expression in whose order every chunk is added, or the schedule that says so.
     """
@@ -57,8 +57,8 @@ class Instance:
 
     @classmethod
     def of(cls, schedule: AnySchedule) -> "Instance":
-        """The instance that a schedule solves, on links of exact capacities. Its shares are its chunks per root, over K; `passing`
-        as its routes do."""
+        """The instance that a schedule solves, on links of exact capacities. Each share is the number of chunks of a root, divided
+        by K; `passing` follows from its routes."""
         shares: tuple[Fraction, ...] = ()
         if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
@@ -77,13 +77,13 @@ class Instance:
 
     @cached_property
     def makes_sums_once(self) -> bool:
-        """Whether the schedule makes each sum at one node, or has a stated order, whose bounds say so; False where the instance is
-        of none."""
+        """Whether the schedule makes each sum at one node, or has a stated order, whose bounds say so; False where the instance has
+        neither."""
         return self.adds is not None and (isinstance(self.adds, str) or makes_sums_once(self.adds))
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:
-        """(numerators, denominator) of the shares: adding many integers is far faster than adding rationals."""
+        """The shares as (numerators, denominator): adding many integers is far faster than adding rationals."""
         whole = math.lcm(*{share.denominator for share in self.shares})
         return [share.numerator * (whole // share.denominator) for share in self.shares], whole
 
@@ -115,7 +115,7 @@ class Instance:
         return self.count if self.collective.demand is None else self.collective.demand.granules
 
     def owes(self, source: int, target: int) -> bool:
-        """Whether data of one endpoint is due at another one (node ids), which are a source and a sink."""
+        """Whether data of one endpoint are due at another one, given the node ids of a source and a sink."""
         demand = self.collective.demand
         return demand is None or bool(((demand.columns[0] == source) & (demand.columns[1] == target)).any())
 

@@ -2,8 +2,8 @@
 
 A time bound is a JSON document {"kind", "quantity": "time", "value", "class", "witness"}. Its value is a number of cycles, a whole
 number as text, and its class says of which schedules (`bounds.classes`). It holds for all runs of the schedules of that class,
-slotted and paced, through routers or without, whatever the chunks, buffers, roots and routes. All that the proofs use of a machine
-(docs/reference/tables.md):
+slotted and paced, through routers or without, whatever the chunks, buffers, roots and routes. The proofs use only these properties
+of a machine (docs/reference/tables.md):
 
 - No message is fired before `ni_start_cycles`. `inject` cycles after it is fired it stands before the first lane.
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
@@ -18,7 +18,7 @@ slotted and paced, through routers or without, whatever the chunks, buffers, roo
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
 - Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the one reduction unit of an endpoint or a switch,
   starting when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will
-  replace. Nothing is said of `certree aggregate`, whose switches may have several units.
+  replace. The bounds do not cover `certree aggregate`, whose switches may have several units.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,8 +52,8 @@ Int64 = NDArray[np.int64]
 class TimeInstance:
     """The instance that a time bound applies to: schedules of `instance` for a message of `message_bytes` on `machine`.
 
-    `instance` is made one on links of whole lanes (`Topology.roomy`), `exact` is that of exact capacities.
-    InputError for a message of no bytes. The clock and the link bandwidth that a network may state do not matter to cycles.
+    `instance` is replaced by the instance on links of whole lanes (`Topology.roomy`); `exact` is the one with exact capacities.
+    Raises InputError for a message of no bytes. The clock and the link bandwidth that a network may state do not matter to cycles.
     """
 
     instance: Instance
@@ -69,7 +69,7 @@ class TimeInstance:
 
     @property
     def scale(self) -> int:
-        """The number of cycles that a lane takes for a flit, at least."""
+        """The least number of cycles that a lane takes for a flit."""
         return int(self.instance.topology.scale)
 
     @property
@@ -147,7 +147,8 @@ class TimeInstance:
         return distances(topology, self.hops, topology.endpoints.astype(np.int64))
 
     def hops_towards(self, sinks: Sequence[int]) -> Int64:
-        """`hops`, where a message need not be fired again by one of `sinks`. Kept: searches ask for the same sinks many times."""
+        """`hops`, where a message need not be fired again by one of `sinks`. Results are cached, since searches ask for the same
+        sinks many times."""
         if (key := tuple(sinks)) not in self._towards:
             topology = self.instance.topology
             wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
@@ -170,7 +171,8 @@ def load_time_witnesses() -> Registry[Callable[[TimeInstance, Mapping[str, Any]]
 
 
 def check_time_bound(of: TimeInstance, bound: Any) -> int:
-    """The number of cycles of a time bound, if its witness proves exactly it; WitnessError with the rules of `check_bound`."""
+    """The number of cycles of a time bound, if its witness proves exactly this number; WitnessError with the rules of
+    `check_bound`."""
     fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS, optional=[CLASS]), load_time_witnesses()
     kind, value = fields.text("kind", known=kinds), fields.text("value")
     fields.choice("quantity", (TIME,))
@@ -190,7 +192,7 @@ def make_time_bound(of: TimeInstance, kind: str, witness: Bound) -> Bound:
 
 
 def best_time(of: TimeInstance, bounds: Sequence[Bound]) -> int:
-    """The most cycles that one of the bounds proves, each re-checked (WitnessError); 0 without bounds."""
+    """The largest number of cycles that one of the bounds proves; each is re-checked (WitnessError). 0 without bounds."""
     return max((check_time_bound(of, bound) for bound in bounds), default=0)
 
 

@@ -36,10 +36,10 @@ from certree.verify.verdict import Findings, ProvedTime, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-#: may be there too
+#: keys that may be present, too
 _FEWEST, _OPTIMUM, _CYCLES, TIME, _ORDER = "fewest_steps", "optimum", "fewest_cycles", "time", "order"
 _ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
-#: claims with proofs of infeasibility: the field of Quality for what the check returns
+#: claims with proofs of infeasibility: the field of Quality that takes the result of the check
 _PROOFS: dict[str, tuple[str, Callable[[AnySchedule, Any], Any]]] = {
     _FEWEST: ("fewest_steps", check_fewest),
     _OPTIMUM: ("optimum", check_optimum),
@@ -56,11 +56,11 @@ def make_certificate(
     optimum: Mapping[str, Any] | None = None,
     cycles: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
+    """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows. `fewest`:
     the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`); `time_bounds`: bounds on the
     time of a run, for the message size and the machine that the schedule was made for (`time`); `optimum`: the claim, with its
-    proofs, that none with as many chunks, steps and rounds per chunk has fewer (`optimum`); `cycles`: that no schedule with fine
-    slots is over in fewer cycles (`fewest_cycles`).
+    proofs, that no schedule with at most as many chunks, steps and rounds per chunk has fewer of any (`optimum`); `cycles`: that no
+    schedule with fine slots ends in fewer cycles (`fewest_cycles`).
 
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.
@@ -174,7 +174,7 @@ def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
 
 
 def proved_of_sums(schedule: AnySchedule) -> list[Bound]:
-    """The bounds in a schedule's certificate on those that add as it does, each proved for it."""
+    """The bounds in a schedule's certificate on schedules that add as it does; each is proved for this schedule."""
     instance, found = Instance.of(schedule), []
     for bound in (schedule.certificate or {}).get("bounds", []):
         with suppress(WitnessError):
@@ -206,7 +206,7 @@ def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, fi
 
 
 def time_document(instance: Instance, made_for: MadeFor, bounds: Sequence[Bound]) -> dict[str, Any]:
-    """The part that states these time bounds; WitnessError for one that is not proved."""
+    """The part `time` of a certificate, with these time bounds; WitnessError for one that is not proved."""
     of = TimeInstance(instance, made_for.message_bytes, made_for.machine)
     proved = best_time(of, bounds)
     general = {TIME_ANY_SHARES: any_shares} if (any_shares := best_general_time(instance, bounds)) is not None else {}
@@ -216,8 +216,8 @@ def time_document(instance: Instance, made_for: MadeFor, bounds: Sequence[Bound]
 def check_time(instance: Instance, document: Any) -> ProvedTime:
     """The message size and the machine, and the cycles that the bounds prove.
 
-    WitnessError as `check_time_bound`, and with rule `certificate-claim` where `bound_cycles` or `bound_cycles_any_shares` is
-    another number.
+    Raises WitnessError as `check_time_bound` does, and with rule `certificate-claim` where `bound_cycles` or
+    `bound_cycles_any_shares` is another number.
     """
     fields = Fields(document, "time", malformed).only(*_TIME_KEYS, optional=[TIME_ANY_SHARES])
     try:

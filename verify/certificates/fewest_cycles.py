@@ -1,12 +1,12 @@
-"""The claim that no schedule with fine slots is over in fewer cycles, for the size and machine of the schedule.
+"""The claim that no schedule with fine slots ends in fewer cycles, for the size and machine of the schedule.
 
     {"cycles": T, "refuted": [{"chunks": k, "granules": g, "proof": {"kind": "drat", ...}}, ...]}
 
 in a certificate states: an all-reduce of the message takes T cycles at least on that machine, in equal chunks, whatever their
-number, slots, buffers, routes, waits and iterations. T are the cycles of the schedule. Each entry refutes runs of at least k
-chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.run_encoder`). A message of G granules in K chunks has chunks
-of at least ⌈G ÷ K⌉. So for each K up to G an entry with k <= K and g <= ⌈G ÷ K⌉ is needed; more than G chunks have at least one
-granule each, as G chunks have. No solver is needed to check it.
+number, slots, buffers, routes, waits and iterations. T is the number of cycles of the schedule. Each entry refutes runs of at least
+k chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.run_encoder`). A message of G granules in K chunks has
+chunks of at least ⌈G ÷ K⌉. So for each K up to G an entry with k <= K and g <= ⌈G ÷ K⌉ is needed; more than G chunks have at least
+one granule each, as G chunks have. No solver is needed to check it.
 """
 
 from collections.abc import Iterable
@@ -52,7 +52,8 @@ def granules_of(schedule: Schedule) -> int:
 
 
 def asked_before(schedule: Schedule, chunks: int, granules: int, cycles: int | None = None) -> RunQuestion:
-    """Whether this number of chunks, of this number of granules each, takes fewer cycles than the schedule, or at most `cycles`."""
+    """The question whether this number of chunks, of this number of granules each, takes fewer cycles than the schedule, or at most
+    `cycles`."""
     assert schedule.made_for is not None
     before = fine_times(schedule).cycles - 1 if cycles is None else cycles
     return RunQuestion(schedule.topology, schedule.made_for.machine, chunks, granules, before)

@@ -15,8 +15,8 @@ from certree.verify.verdict import Quality
 
 
 def sustained_time(schedule: AnySchedule) -> Fraction:
-    """Coefficient of M/B as the message grows: the period where the schedule can repeat for ever, otherwise all rounds, divided by
-    the chunks that the message is cut into (`models.schedule.collective`).
+    """The bandwidth time, a coefficient of M/B as the message grows: the period where the schedule can repeat for ever, otherwise
+    all rounds, divided by the chunks that the message is cut into (`models.schedule.collective`).
 
     A schedule may state a period that is free of contention only because it has too few iterations for them to collide. Longer
     messages cannot use that period, so such a schedule counts as one long schedule.
@@ -40,7 +40,8 @@ def _fine_time(schedule: Schedule) -> Fraction:
 def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_steps: bool | None = None) -> Quality:
     """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones.
 
-    `counts_steps`: whether its steps are compared with a bound; by default unless it has fine slots, which are not whole steps.
+    `counts_steps`: whether its steps are compared with a bound; by default they are, unless it has fine slots, which are not whole
+    steps.
     """
     instance = Instance.of(schedule)
     checked = [(check_bound(instance, bound), bound) for bound in [*bounds, *cheap_bounds(instance)]]

@@ -14,7 +14,7 @@ from certree.verify.verdict import Findings, Verdict
 
 @budgeted()
 def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine, message_bytes: int) -> Verdict:
-    """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and of a valid schedule the rules
+    """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and for a valid schedule the rules
     `channel`, `deadlock` and, where routers may make messages late, `late`. O(transfers log transfers + hops, log), for `late` as
     `race_of`."""
     if not verdict.valid:
@@ -66,6 +66,6 @@ def check_deadlock(tables: Tables, findings: Findings) -> None:
 
 
 def report_deadlock(freedom: Freedom, findings: Findings) -> None:
-    """Report routes that are not free."""
+    """Report routes that are not free of deadlock."""
     if not freedom.free:
         findings.add("deadlock", 0, (), freedom.explanation())

@@ -31,7 +31,8 @@ FORMAT, VERSION = "certree-deadlock", 1
 
 @dataclass(frozen=True, order=True)
 class Channel:
-    """One direction of the links between two neighbours, and the virtual channels of it that packets may take together or not."""
+    """One direction of the links between two neighbours, and those of its virtual channels that packets may take all together or
+    not at all."""
 
     source: int
     destination: int
@@ -84,9 +85,9 @@ class Freedom(Shown):
 
     @cached_property
     def virtual_channels(self) -> int:
-        """How many virtual channels are enough for these routes. Of free ones: 1 where the waits have no circle even when all
-        channels are one, otherwise as many as routes tell apart (datelines, layers, kinds of traffic). Of others: layers without a
-        circle, one channel for each (`layers_of`)."""
+        """The number of virtual channels that are enough for these routes. For free routes: 1 where the waits have no circle even
+        when all channels are one, otherwise as many as routes tell apart (datelines, layers, kinds of traffic). For others: layers
+        without a circle, one channel for each (`layers_of`)."""
         if self.free:
             return 1 if numbers_of(waits_of(self.walks.on_one_channel())) is not None else len(self.waits.parts)
         begin, pair = self.walks.begin.tolist(), self.walks.pair.tolist()
@@ -94,8 +95,9 @@ class Freedom(Shown):
 
     @cached_property
     def buffers_enough(self) -> int | None:
-        """Flits of buffers that hold so much of what ever comes that no circle of waits is left; None where only the buffers of
-        virtual channels that are reused before they are empty help, and for any number of packets. O(log) times the graph."""
+        """The number of flits of each buffer that is enough to hold so much of all that ever comes that no circle of waits is left;
+        None where only the buffers of virtual channels that are reused before they are empty help, and for any number of packets.
+        O(log) times the graph."""
         if self.machine.router.vc_reuse != "tail":
             return None
         load = load_of(self.walks, self.waits)
@@ -175,10 +177,10 @@ def deadlock(walks: Walks, machine: Machine, *, any_size: bool = False) -> Freed
     """Whether packets on these walks can deadlock in the routers of the machine, at any timing; interfaces always consume.
 
     Free where the channels can be numbered so that every packet waits only for larger numbers than it holds, which is enough for
-    wormhole and for cut-through. A channel whose buffer holds all flits that may ever come to it is not an obstacle, provided
-    that a VC may be taken when the last tail has left (`vc_reuse = "tail"`). On machines without routers messages wait in memory,
-    and nothing deadlocks. `any_size`: whatever the message size, so that no buffer counts as deep. The conditions are sufficient,
-    not necessary. O(hops of all walks, log).
+    wormhole and for cut-through. A channel whose buffer holds all flits that may ever come to it is not an obstacle, provided that
+    a VC may be taken when the last tail has left (`vc_reuse = "tail"`). On machines without routers messages wait in memory, and
+    nothing deadlocks. `any_size`: the answer is for every message size, so that no buffer counts as deep. The conditions are
+    sufficient, not necessary. O(hops of all walks, log).
     """
     if not has_routers(machine):
         walks = no_walks(walks.topology)
@@ -200,9 +202,9 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
     """Whether the messages of a schedule can deadlock (`deadlock`), and whether a slotted run with equal clocks takes the same
     cycles through routers and on lanes.
 
-    `framing`: of chunks, "message" or "packet"; None: no deadlock with either, and the cycles of whole messages.
+    `framing`: how chunks are framed, "message" or "packet"; None: no deadlock with either, and the cycles of whole messages.
 
-    `schedule`: valid, with links for all transfers; one without routes cannot deadlock, and a symmetric one has none.
+    `schedule`: valid, with links for all transfers; one without routes cannot deadlock, and a symmetric one has no routes.
     UnsupportedError where its routes state more virtual channels than the machine has. O(transfers log transfers + hops, log).
     """
     if isinstance(schedule, SymmetricSchedule):
@@ -215,7 +217,8 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
 
 
 def deadlock_of_tables(tables: Tables, framing: str | None = None) -> Freedom:
-    """`deadlock_of_schedule` of the schedule that the rows execute, for the message size and machine of the tables."""
+    """The result of `deadlock_of_schedule` for the schedule that the rows execute, with the message size and machine of the
+    tables."""
     answer = _freedom(tables.schedule, tables.machine, tables.chunk_bytes, framing)
     effect = agreement_of_tables(tables, framing)
     return replace(answer, agrees=effect is None, agreement=effect)

@@ -31,7 +31,7 @@ class Waits:
     walk: Int64
 
     def channel(self, number: int) -> tuple[int, int]:
-        """(joined pair, bits of the VCs)."""
+        """A channel as (joined pair, bits of the VCs)."""
         pair, part = divmod(number, len(self.parts))
         return pair, self.parts[part]
 
@@ -125,7 +125,7 @@ def circle_of(waits: Waits) -> list[int]:
 
 
 def _shortest_round(start: int, leaving: Mapping[int, list[int]], target: Int64) -> list[int]:
-    """The fewest edges from a channel back to itself; there are some."""
+    """The fewest edges that lead from a channel back to itself; there must be such edges."""
     came_by: dict[int, int] = {}
     front, source_of = [start], {edge: at for at, edges in leaving.items() for edge in edges}
     while start not in came_by:
@@ -144,7 +144,7 @@ def _shortest_round(start: int, leaving: Mapping[int, list[int]], target: Int64)
 
 
 def load_of(walks: Walks, waits: Waits) -> Int64:
-    """For each channel the flits of all packets that may ever take it. O(hops · parts)."""
+    """The number of flits of all packets that may ever take each channel. O(hops · parts)."""
     load = np.zeros(len(waits.used), np.int64)
     flits = walks.flits[walks.walk_of_hop]
     for part, bits in enumerate(waits.parts):

@@ -56,7 +56,7 @@ class Walks:
         return replace(self, mask=np.ones_like(self.mask))
 
     def joined(self, other: "Walks") -> "Walks":
-        """The walks of both, on one network."""
+        """These walks and those of `other`, both on one network."""
         return Walks(
             self.topology,
             np.concatenate((self.begin, self.begin[-1] + other.begin[1:])),
@@ -65,7 +65,7 @@ class Walks:
 
 
 def no_walks(topology: Topology) -> Walks:
-    """No packets at all."""
+    """The walks of no packets at all."""
     none = np.zeros(0, np.int64)
     return Walks(topology, np.zeros(1, np.int64), none, none.astype(np.uint64), none)
 

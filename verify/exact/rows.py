@@ -156,8 +156,8 @@ def shares_of(schedule: Schedule) -> set[int]:
 
 
 def asked_by(schedule: Schedule) -> tuple[Question, int] | None:
-    """The question that a schedule answers, at no point yet, and its chunks as a question counts them; None where they are not
-    shared out equally. O(chunks)."""
+    """The question that a schedule answers, without a point of its own yet, and its number of chunks as questions count them; None
+    where these are not shared out equally. O(chunks)."""
     question = Question(schedule.topology, schedule.collective, 1, 1, 1)
     each = 1 if question.is_sum else len(question.demands)
     chunks = schedule.chunks // each

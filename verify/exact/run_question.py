@@ -1,4 +1,5 @@
-"""Questions about runs in fine slots: whether an all-reduce can be over within some cycles, and when sums can be where."""
+"""Questions about runs in fine slots: whether an all-reduce can end within a number of cycles, and when each sum can be at each
+endpoint."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ class Route:
 @dataclass(frozen=True, eq=False)
 class RunQuestion:
     """Whether at least `chunks` chunks of at least `granules` granules each can be summed up within `cycles` cycles. More chunks,
-    or longer ones, take no less: leave out chunks and granules, and let all else be when it was.
+    or longer ones, take no fewer cycles: leave out chunks and granules, and let everything else happen when it did.
 
     UnsupportedError for switches that reduce, and for more than MAX_ENDPOINTS endpoints or MAX_ROUTES routes.
     """
@@ -120,7 +121,7 @@ class Windows:
 
     @property
     def possible(self) -> bool:
-        """Whether every endpoint can have everything in time, where lanes and units are free."""
+        """Whether every endpoint can have the whole sum in time, where lanes and units are free."""
         return all(self.has[node, self.question.sums[-1]] <= self.question.most for node in self.question.own)
 
     def additions(self, node: int, moved: int, there: int) -> range:

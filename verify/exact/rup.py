@@ -74,7 +74,7 @@ def check_proof(formula: Formula, text: str) -> int:
     """The number of lines that refute the formula; ProofError names the line that fails, and the reason.
 
     Rules: `proof-malformed`; `proof-step` (a clause that does not follow), `proof-deletion` (of a clause that is not present),
-    `proof-open` (all lines are correct, but there is no contradiction). Time as unit propagation over all lines; memory
+    `proof-open` (all lines are correct, but there is no contradiction). Time: unit propagation over all lines; memory
     O(formula + proof).
     """
     proof = parse_proof(text, formula.variables)

@@ -52,7 +52,7 @@ def most_uncovered(question: Question, points: Sequence[Point], chunks: int, ste
 
 
 def last_steps(question: Question, points: Sequence[Point], max_chunks: int) -> int:
-    """The number of steps beyond which no candidate has as many rounds. UnsupportedError for over MAX_CANDIDATES up to it."""
+    """The number of steps beyond which no candidate has as many rounds. UnsupportedError for more than MAX_CANDIDATES."""
     most_steps = max(max_chunks * point[2] // point[0] for point in points) if points else question.least_steps[0]
     if max_chunks * most_steps > MAX_CANDIDATES:
         raise UnsupportedError(

@@ -4,8 +4,8 @@ Sums of floating-point numbers depend on it. An expression is binary, as every a
 additions commute bit for bit. A copy takes over what its source holds, and a reduce adds it to what its destination holds. Equal
 expressions are one, across chunks and nodes, so that orders are compared by number.
 
-Operands that come to a cell together have no order by themselves: of reduces sent in one step, or fewer than `delay` steps apart,
-and with fine slots of those that arrive in one cycle. Here they are added in the order of rows; the order is then *stated*, and
+Operands that come to a cell together have no order by themselves. These are reduces sent in one step, or fewer than `delay` steps
+apart, and with fine slots those that arrive in one cycle. Here they are added in the order of rows; the order is then *stated*, and
 holds where interfaces add in the order of rows. The first two operands of an empty cell, as of a switch, need no order.
 
 The order is that of runs in slots. Paced runs, and programs of runtimes, add operands as they come.
@@ -36,8 +36,8 @@ MOST_WRITTEN = 1 << 10  # ranks of an expression in words
 class Additions:
     """The orders in which the chunks of a valid schedule are added.
 
-    `orders`: how many expressions the chunks end in; `differs`: (rank, chunk) of a sum that is another one than at the first
-    member, None where all ranks have the same; `tied`: (node, chunk) where operands come together, None where nowhere do, and
+    `orders`: how many expressions the chunks end in; `differs`: (rank, chunk) of a sum that differs from the one at the first
+    member, None where all ranks have the same; `tied`: (node, chunk) where operands come together, None where they never do, and
     `ties` how many do; `expression`: the one of all chunks, None where there are several, or more than MOST_WRITTEN ranks;
     `is_nested`: whether that expression has those of the first 1, 2, 4, ... members as its parts, None where there are several;
     `fixed_by`: what makes the order certain, or (`rows`, `arrival`) what does not.
@@ -62,7 +62,7 @@ class Additions:
         return self.expression if self.is_fixed else None
 
     def document(self) -> dict[str, object]:
-        """The key `order` of reports."""
+        """The value of the key `order` of reports."""
         named = {name: None if value is None else list(value) for name, value in (("differs", self.differs), ("tied", self.tied))}
         return {
             "orders": self.orders,
@@ -110,7 +110,7 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
 
 def makes_sums_once(schedule: AnySchedule) -> bool:
     """Whether a valid schedule that adds makes each sum at one node, by one addition: then each chunk is added with one addition
-    less than members take part. A reduce that comes first into a cell of a switch is none; where such a cell is used again, for
+    less than members take part. The first reduce into a cell of a switch is not an addition; where such a cell is used again, for
     another sum, the answer may be False though sums are made once. UnsupportedError as `additions_of`. O(rows log rows)."""
     plan = written_out(schedule)
     buffer = np.zeros(plan.transfers, np.int64) if plan.dst_buffer is None else plan.dst_buffer.astype(np.int64)
@@ -128,13 +128,13 @@ def _cells(plan: Schedule, node: Int64, chunk: Int64) -> Int64:
 
 
 def _leaving(plan: Schedule) -> Int64:
-    """The rows in the order in which they leave; empty where that is their own."""
+    """The rows in the order in which they leave; empty where they are in this order already."""
     return np.zeros(0, np.int64) if is_sorted([plan.step]) else np.argsort(plan.step, kind="stable").astype(np.int64)
 
 
 def _landing(plan: Schedule, leaving: Int64) -> tuple[Int64, Int64, Int64]:
     """The slots in which rows land and the cycles in which they come, with fine slots; and the rows in the order in which they
-    land, empty where that is their own. `leaving`: that of `_leaving`."""
+    land, empty where they are in this order already. `leaving`: that of `_leaving`."""
     if not plan.has_fine_slots:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), leaving
     times = fine_times(plan)
@@ -161,7 +161,7 @@ def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, i
 def one_order(
     orders: Sequence[int], ranks: Sequence[int], left: Sequence[int] | Int32, right: Sequence[int] | Int32, first: int
 ) -> tuple[str | None, bool | None]:
-    """(`expression`, `is_nested`) of Additions, for the numbers of the sums that chunks end in.
+    """The fields `expression` and `is_nested` of `Additions`, for the numbers of the sums that chunks end in.
 
     The contribution of a rank has its number; sum number i has the operands `left[i - first]` and `right[i - first]`.
     """

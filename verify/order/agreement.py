@@ -1,6 +1,6 @@
 """Whether a slotted run with equal clocks takes the same cycles through the routers of a machine as on lanes.
 
-And the rule `late`: where messages may be late, only schedules whose data are right at any timing (`races`).
+Also the rule `late`: where messages may be late, only schedules whose data are right at any timing are valid (`races`).
 """
 
 import numpy as np
@@ -33,8 +33,9 @@ def agreement_of_schedule(
 ) -> str | None:
     """The effect that routers may add to the closed form of a schedule; None: both agree to the cycle (`schedule_effect`).
 
-    `framing`: of chunks, "message" or "packet"; None: of whole messages. `slot_cycles`: of its tables, by default as long as
-    needed. A symmetric schedule is written out where its slots may matter, if it is not too large. O(transfers log transfers).
+    `framing`: how chunks are framed, "message" or "packet"; None: whole messages. `slot_cycles`: the length of the slots of its
+    tables, by default as long as needed. A symmetric schedule is written out where its slots may matter, if it is not too large.
+    O(transfers log transfers).
     """
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
     lengths = packet_lengths(chunk, machine, framing or "message")
@@ -55,8 +56,8 @@ def agreement_of_schedule(
 
 
 def waits_for_credits(schedule: AnySchedule, machine: Machine, message_bytes: int) -> bool:
-    """Whether messages are so long that they wait for credits in the routers of the machine, which its closed form leaves out. Not
-    asked of a schedule for a demand. O(links), and as `agreement_of_schedule` where they may."""
+    """Whether messages are so long that they wait for credits in the routers of the machine, which its closed form leaves out.
+    False for a schedule for a demand. O(links), and as `agreement_of_schedule` where they may."""
     if schedule.collective.demand is not None:
         return False
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
@@ -67,7 +68,7 @@ def waits_for_credits(schedule: AnySchedule, machine: Machine, message_bytes: in
 
 
 def agreement_of_tables(tables: Tables, framing: str | None = None) -> str | None:
-    """`agreement_of_schedule` of the schedule that the rows execute, with the slots of the tables."""
+    """The result of `agreement_of_schedule` for the schedule that the rows execute, with the slots of the tables."""
     lengths = packet_lengths(tables.chunk_bytes, tables.machine, framing or "message")
     return schedule_effect(tables.schedule, tables.machine, lengths, tables.slot_cycles)
 
@@ -87,7 +88,7 @@ def check_late(tables: Tables, findings: Findings) -> None:
         why = agreement_of_tables(tables)
         if why is not None:
             report_late(race_of_tables(tables), tables.schedule, why, findings)
-    except InputError:  # no slots or times, which another rule says
+    except InputError:  # no slots or times, which another rule reports
         return
 
 
@@ -121,8 +122,9 @@ def race_of_tables(tables: Tables) -> Race | None:
 
 
 def race_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int) -> tuple[Race | None, Schedule]:
-    """The uses that only slots keep in order where a schedule runs for a message on a machine, and its fine slots or steps of one
-    round: itself, and no race, where there are none (several rounds with buffers). Errors as `timing.slotted`."""
+    """The uses that only slots keep in order where a schedule runs for a message on a machine, and the schedule in fine slots or
+    steps of one round; no race, and the schedule itself, where it has neither (several rounds with buffers). Errors as
+    `timing.slotted`."""
     schedule = written_out(schedule)
     try:
         plan = timed(schedule, message_bytes, machine).schedule

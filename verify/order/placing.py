@@ -25,9 +25,9 @@ class Placing:
 
 
 def place_sums(expression: Expression, home: Int64, far: Int64, local: Int64 | int = 0) -> Placing:
-    """The places where the sums of an expression are made. `home`: by rank number the holder that has its contribution; `far`: the
-    distances between holders, NEVER where there is no path; `local`: by holder what a sum costs there whose operands are both made
-    there. O(N · holders²)."""
+    """The places where the sums of an expression are made. `home`: for each rank number the holder that has its contribution;
+    `far`: the distances between holders, NEVER where there is no path; `local`: for each holder the cost of a sum there whose
+    operands are both made there. O(N · holders²)."""
     holders, count = len(far), len(expression.ranks) + len(expression.parts)
     made, source = np.full((count, holders), NEVER, np.int64), np.empty((count, holders), np.int64)
     comes = np.empty_like(made)

@@ -41,7 +41,7 @@ class Race:
     """Two transfers, rows of the schedule in steps of one round or fine slots, that only slots keep in order; `what` they would
     spoil.
 
-    `first` reads the cell (chunk at node), or is into it; `second` is into it, and should come later. None for both where
+    `first` reads the cell (chunk at node), or writes it; `second` writes it, and should come later. None for both where
     iterations share a cell, for `first` also where no unit reads the cell, and where chains of waits were too many to be
     followed."""
 
@@ -59,7 +59,7 @@ def race_of(plan: Schedule, in_flight: int | None = None) -> Race | None:
 
     `in_flight`: W of its tables (`docs/reference/tables.md`, D6); None: as the exporter chooses it. For schedules too large to be
     examined some race is returned, unless every unit waits for all that its cell ever gets. O(units · nodes +
-    transfers log transfers) time, at most MOST_KNOWN entries of memory; computed once while a plan is looked at.
+    transfers log transfers) time, at most MOST_KNOWN entries of memory; computed once while the same plan is examined.
     """
     if not plan.transfers:
         return None

@@ -96,7 +96,7 @@ def loads_in_granules(schedule: Schedule) -> tuple[Claims, Int64, Int64, Int64]:
 
 def granule_rounds(schedule: Schedule) -> Int64:
     """For every step the fewest rounds in which its links carry what it sends, at least 1; for schedules whose chunks have sizes
-    (`verify.rules.demand` proves that they are enough). O(uses log uses)."""
+    (`verify.rules.demand_rules` proves that they are enough). O(uses log uses)."""
     uses, first, load, largest = loads_in_granules(schedule)
     rounds = np.ones(schedule.steps, np.int64)
     needed = np.maximum(largest, -(-load // uses.capacity[uses.resource[first]]))
@@ -168,7 +168,7 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
 )
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows). Where chunks
-    have sizes, `check_sizes` does; with fine slots `check_reservations`."""
+    have sizes, `check_sizes` does this; with fine slots, `check_reservations` does."""
     if _direct_rows_fit(schedule):
         return
     uses = claims(schedule)

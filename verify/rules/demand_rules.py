@@ -1,8 +1,8 @@
 """Schedules whose chunks differ in size (K2 in docs/decisions/0007-schedule-version-2.md): rule `demand`, and `capacity` for them.
 
 Over a link of capacity c the flits of c messages can pass at the same time, one of each message. r rounds are enough for messages
-of g_1, g_2, ... granules just when no g is above r and their sum is at most c·r (McNaughton, 1959: fill one lane after the other; a
-message that is cut at the end of a lane goes on at the start of the next, earlier in the same step).
+of g_1, g_2, ... granules exactly when no g is above r and their sum is at most c·r (McNaughton, 1959: fill one lane after the
+other; a message that is cut at the end of a lane goes on at the start of the next, earlier in the same step).
 """
 
 import numpy as np

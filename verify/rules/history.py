@@ -28,7 +28,7 @@ def ranks_of(contributions: int) -> list[int]:
 
 
 def landing_column(schedule: Schedule, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The step from which on what each of the rows carries can be used: `delay` steps after it is sent, or with fine slots the
+    """The step from which on the data that each row carries can be used: `delay` steps after it is sent, or with fine slots the
     first one in which it has landed."""
     if not schedule.has_fine_slots:
         return np.asarray(schedule.step[rows].astype(np.int64) + schedule.delay)
@@ -160,7 +160,7 @@ class Replay:
 
     def too_late(self, node: int, rank: int) -> tuple[int, int] | None:
         """Why a contribution never comes to `node`: (row, copy): `row` left its source after `copy` had replaced what held it.
-        Searched, and with the same cost, as `too_early`."""
+        The search and its cost are those of `too_early`."""
         if self.doubled:
             return None
         candidates: list[tuple[int, int, int, int]] = []

@@ -22,7 +22,8 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """`ranks`: number of endpoints. `node`: the node at each place of an endpoint's data or of a switch; `buffers`: of an endpoint.
+    """Initial contents and obligations of cells. `ranks`: the number of endpoints. `node`: the node at each place of an endpoint's
+    data or of a switch; `buffers`: the number of buffers of an endpoint.
 
     `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
     or EVERYONE: all that take part, `members` by rank (M1 in docs/decisions/0007-schedule-version-2.md). `contributions`: the
@@ -62,13 +63,13 @@ class Promise:
         return len(self.node) + (self.buffers - 1) * self.ranks
 
     def place_of(self, nodes: int) -> Int64:
-        """The place of each of the `nodes` ids, of an endpoint that of its data; 0 for a node that holds nothing."""
+        """The place of each of the `nodes` ids, for an endpoint the place of its data; 0 for a node that holds nothing."""
         place = np.zeros(nodes, np.int64)
         place[self.node] = np.arange(len(self.node))
         return place
 
     def scratch(self, buffer: NDArray[np.int32]) -> Int64:
-        """How many places behind that of an endpoint's data each of its buffers lies."""
+        """How many places each buffer of an endpoint lies behind the endpoint's data."""
         behind = len(self.node) + (buffer - np.int64(1)) * self.ranks
         return np.asarray(np.where(buffer == 0, 0, behind))
 

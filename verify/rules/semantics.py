@@ -13,12 +13,12 @@ from certree.verify.rules.wiring import Flags, check_writes, executable_rows
 from certree.verify.verdict import Findings
 from certree.verify.wording import buffer_text, contributions_text, row_text, row_with_step
 
-EXPLAINED = 100  # reduces that count something twice, of which it is asked why: each may take a replay of its chunk
+EXPLAINED = 100  # reduces that count something twice and are explained: each may take a replay of its chunk
 
 
 @check(stage=Stage.CONTENTS, base_suffices=True)
 def check_contents(schedule: Schedule, findings: Findings) -> None:
-    """Report wrong contents of cells; schedules along trees need no execution (`trees`)."""
+    """Report wrong contents of cells; schedules along trees need no execution (`tree_proof`)."""
     executable = executable_rows(schedule)
     if not (executable.all() and flows_along_trees(schedule)):
         check_semantics(schedule, findings, check_writes(schedule, findings, executable))
@@ -44,7 +44,7 @@ Told = tuple[int, tuple[int, ...], str]  # step, rows, message of a violation
 
 
 class _Teller:
-    """Writes the messages; executes each chunk that it explains once."""
+    """Writes the messages of violations; executes each chunk that it explains once."""
 
     def __init__(self, schedule: Schedule, promise: Promise, executed: Flags, findings: Findings) -> None:
         self.schedule, self.promise, self.executed, self.findings = schedule, promise, executed, findings
@@ -104,8 +104,8 @@ class _Teller:
         return step, (row,) if first == START else (row, first), message
 
     def lost_original(self, row: int) -> int | None:
-        """Where a reduce counts something twice that leaves the data buffer of an endpoint, and would not had it carried that
-        endpoint's own contribution alone: the transfer that first changed what the buffer held. None elsewhere."""
+        """The transfer that first changed the contents of the data buffer that a reduce leaves. None unless the buffer is of an
+        endpoint, the reduce counts something twice, and would not if it carried that endpoint's own contribution alone."""
         schedule, replay = self.schedule, self.replay(int(self.schedule.chunk[row]))
         rank, changes = int(schedule.topology.rank[schedule.src[row]]), replay.history[replay.source(row)]
         if rank < 0 or replay.source(row) != replay.data(int(schedule.src[row])) or self.promise.holder[replay.chunk] != EVERYONE:
@@ -131,10 +131,10 @@ class _Teller:
         return step, (row, first), message
 
     def add_unmet(self, outcome: Outcome) -> None:
-        """Cells that are incomplete at the end: `causality` where a transfer left too early; with several buffers `overwritten`
-        where a copy replaced data that was needed; otherwise `missing`."""
+        """Report cells that are incomplete at the end: `causality` where a transfer left too early; with several buffers
+        `overwritten` where a copy replaced data that was needed; otherwise `missing`."""
         early: set[tuple[int, int]] = set()
-        carried_nothing = set(outcome.empty_source.tolist())  # told already
+        carried_nothing = set(outcome.empty_source.tolist())  # reported already
         listed = 0
         for cell in outcome.unmet.tolist():
             chunk, rank = divmod(cell, self.promise.places)
@@ -157,7 +157,7 @@ class _Teller:
         "full:3 reduce@1 buffers=2: copy 0 0.0>1.1 @0; copy 0 2.0>1.1 @1; reduce 0 1.1>1.0 @2",
     )
     def _tell_overwritten(self, replay: Replay, node: int, lacking: int) -> bool:
-        """Whether a copy is to blame, told if so; never in a schedule with one buffer, where this is `missing`."""
+        """Whether a copy is the cause, which is then reported; never in a schedule with one buffer, where this is `missing`."""
         schedule, rank = self.schedule, ranks_of(lacking)[0]
         if schedule.buffers == 1:
             return False

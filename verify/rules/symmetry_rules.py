@@ -107,7 +107,7 @@ def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
 
 
 def _check_labels(schedule: SymmetricSchedule, findings: Findings) -> None:
-    """Rule `capacity`: rows of one step that their elements move onto the same links."""
+    """Check rule `capacity`: rows of one step that their elements move onto the same links."""
     base, topology = schedule.base, schedule.topology
     linked = np.flatnonzero(base.pair >= 0)
     label, step = schedule.label[linked], base.step[linked].astype(np.int64)

@@ -10,7 +10,7 @@ its own contribution and what its senders sent, which by induction are those of 
 the root ends with all of them.
 
 *Both.* In an all-reduce the copies start at the root of the reduces, once the last reduce into it has landed. A copy into another
-node lands later still than that node's own reduce has left, so neither meets the reduces into it.
+node lands after that node's own reduce has left, so neither meets the reduces into it.
 
 *Targets.* The rows are copies, and those of a chunk, by their steps, lead from its root to its target: each leaves where the one
 before it has landed by then. No node receives a chunk twice, and the root none. By the same induction each carries the root's.

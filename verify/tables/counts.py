@@ -36,7 +36,7 @@ class _Landings:
         return np.searchsorted(self._landing, base + step, side="right") - np.searchsorted(self._landing, base)
 
     def _base(self, cell: Int64) -> Int64:
-        """The places at which the keys of each cell begin; of a cell that nothing comes to behind all of them."""
+        """The places at which the keys of each cell begin; for a cell that nothing comes to, a place behind all of them."""
         number = np.searchsorted(self._cells, cell)
         known = np.append(self._cells, -1)[number] == cell
         return np.where(known, number, len(self._cells)) * self._span
@@ -59,7 +59,7 @@ def check_counts(tables: Tables, findings: Findings) -> None:
 
 
 def _check_waits(tables: Tables, reads: Int64, landings: _Landings, findings: Findings) -> None:
-    """Rule `dependency`: A5 of the contract."""
+    """Check rule `dependency`: A5 of the table contract."""
     step, rows = tables.step.astype(np.int64), np.arange(len(tables.step))
     landed, sent = landings.landed_by(reads, step), landings.sent_before(reads, step)
     tell_rows(
@@ -72,8 +72,8 @@ def _check_waits(tables: Tables, reads: Int64, landings: _Landings, findings: Fi
 
 
 def _check_meetings(tables: Tables, landings: _Landings, findings: Findings) -> None:
-    """Rule `dependency`: A6 of the contract. Neighbours in the order of steps are enough: what meets one meets the next. With fine
-    slots rule `in-flight` has it."""
+    """Check rule `dependency`: A6 of the table contract. Neighbours in the order of steps are enough: what meets one meets the
+    next. With fine slots rule `in-flight` covers this."""
     if tables.fine_slots:
         return
     apart = np.diff(landings.sent)
@@ -96,7 +96,7 @@ def _check_meetings(tables: Tables, landings: _Landings, findings: Findings) -> 
     Subject.TABLES,
 )
 def _check_in_flight(tables: Tables, reads: Int64, landings: _Landings, findings: Findings) -> None:
-    """Rule `memory`: D6 of the contract."""
+    """Check rule `memory`: D6 of the table contract."""
     if not tables.period or not len(landings.cell) or tables.in_flight == tables.repeats:
         return
     cells, first = np.unique(landings.cell, return_index=True)
@@ -116,7 +116,7 @@ def _check_in_flight(tables: Tables, reads: Int64, landings: _Landings, findings
 
 
 def _check_paths(tables: Tables, moves: Moves, findings: Findings) -> None:
-    """Rule `tree`: P4 of the contract."""
+    """Check rule `tree`: P4 of the table contract."""
     assert tables.chunk_root is not None
     for node, fault in (
         (moves.src, "sends a chunk that has already left its node"),

@@ -1,4 +1,4 @@
-"""The delay that tables state against the one that their rows have: simulators run rows, whatever delay is stated."""
+"""The delay that tables state, compared with the delay of their rows: simulators run rows, whatever delay is stated."""
 
 from dataclasses import replace
 

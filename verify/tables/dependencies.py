@@ -80,7 +80,7 @@ class _Arrivals:
         return np.searchsorted(self.cells, cell), np.searchsorted(self.cells, cell, side="right")
 
     def last_landing(self, cell: Int64) -> Int64:
-        """Step in which the last arrival of each cell lands; NEVER where none does."""
+        """The step in which the last arrival of each cell lands; NEVER where none does."""
         if not len(self.cells):
             return np.full(len(cell), NEVER, np.int64)
         begin, end = self.at(cell)
@@ -139,7 +139,7 @@ def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None
     Subject.TABLES,
 )
 def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
-    """Rule `tree`: a node sends each flow's REDUCE once, gets its GATHER once, and passes on what is reduced into it."""
+    """Check rule `tree`: a node sends each flow's REDUCE once, gets its GATHER once, and passes on what is reduced into it."""
     rows = np.flatnonzero(tables.op == RowOp.REDUCE)
     sent = reduces.cell(tables.node[rows], tables.flow[rows])
     order = np.argsort(sent, kind="stable")

@@ -81,7 +81,7 @@ def check_rows(tables: Tables, findings: Findings) -> None:
     Subject.TABLES,
 )
 def check_forwarding(tables: Tables, findings: Findings) -> None:
-    """Planned waits are those that routers make by themselves; where lanes have too much to carry this is unknown."""
+    """Check that planned waits are those that routers make by themselves; where lanes have too much to carry this is unknown."""
     if tables.fine_slots and not findings.rules & {"link", "self", "reserved", "waiting", "route"}:
         for words in unkept_waits(tables.schedule):
             findings.add("forwarding", 0, (), words)
@@ -95,7 +95,7 @@ def check_forwarding(tables: Tables, findings: Findings) -> None:
     Subject.TABLES,
 )
 def check_slot(tables: Tables, findings: Findings) -> None:
-    """A slot lasts at least as long as its slowest transfer and reduction; for rows without a link this is unknown."""
+    """Check that a slot lasts at least as long as its slowest transfer and reduction; for rows without a link this is unknown."""
     if findings.rules & {"link", "self"} or tables.fine_slots:
         return
     timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)
@@ -114,7 +114,7 @@ def check_slot(tables: Tables, findings: Findings) -> None:
     Subject.TABLES,
 )
 def check_additions(tables: Tables, findings: Findings) -> None:
-    """A stated order of additions is that of the rows, and fixed by their slots. O(rows)."""
+    """Check that a stated order of additions is that of the rows, and fixed by their slots. O(rows)."""
     if tables.additions is None or findings.rules:
         return
     found = additions_of(tables.schedule)

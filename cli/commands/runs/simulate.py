@@ -41,7 +41,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
 
-_SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # of those, the ones that --then goes with
+_SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # the options among those that --then goes with
 READINGS = provided("readings of engine flow")
 _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 
@@ -216,6 +216,6 @@ def _has_endpoints(context: click.Context) -> bool:
 
 
 def _then(path: Path, source: Tables | SimulatedSchedule) -> tuple[object, ...]:
-    """Small tables can be model-checked."""
+    """The command that usually follows: small tables can be model-checked."""
     small = len(source.topology.endpoints) <= _MODEL_CHECKED and isinstance(source, Tables)
     return ("model-check", "schedule", path) if small else ()

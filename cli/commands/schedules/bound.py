@@ -146,7 +146,7 @@ def witness_words(bound: dict[str, Any]) -> str:
 
 
 def _time_words(kind: str, witness: dict[str, Any]) -> str:
-    """A witness of a time bound."""
+    """A witness of a time bound in a few words."""
     if kind == "flow":
         ends = (f"node {nodes[0]}" if len(nodes) == 1 else f"{len(nodes)} nodes" for nodes in (witness["from"], witness["to"]))
         return "data of {} due at {}".format(*ends)

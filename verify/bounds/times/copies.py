@@ -33,8 +33,8 @@ def copies(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
     So the lanes out of all endpoints have room for all these bytes, each lane between its first and its last entry.
 
-    Not where switches add, which may also multicast. Cost: the distances from one node and from all ends of links out of endpoints,
-    and O(links · log cycles).
+    The proof does not hold where switches add, since these may also multicast. Cost: the distances from one node and from all ends
+    of links out of endpoints, and O(links · log cycles).
     """
     only_fields("copies", witness, ["to", "late"])
     collective, topology = of.instance.collective, of.instance.topology
@@ -49,8 +49,8 @@ def copies(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
 
 class Senders:
-    """The links out of all endpoints: for each the first cycle in which it may be entered if all is late (`begin`), and the cycles
-    that pass from an entry to the end of the run, at least (`rest`). `count`: nodes that need everything."""
+    """The links out of all endpoints: for each the first cycle in which it may be entered if all is late (`begin`), and the least
+    number of cycles from an entry to the end of the run (`rest`). `count`: nodes that need everything."""
 
     def __init__(self, of: TimeInstance, count: int, links: Int64, begin: Int64, rest: Int64) -> None:
         topology = of.instance.topology
@@ -81,7 +81,7 @@ class Senders:
         return self._scale * -(-self._bytes // (self._flit * self._out_of_root))
 
     def fewest_cycles(self, late: int) -> int:
-        """The bound, for what is late then."""
+        """The bound, for the bytes that are late after `late` cycles."""
         due = self._count * (self._bytes - self._flit * self._out_of_root * -(-late // self._scale))
         span = self._begin + late + self._rest
 

@@ -1,4 +1,4 @@
-"""The flow witness: cycles that data of some endpoints take to others, by a cut through network and time."""
+"""The flow witness: the cycles that data of some endpoints take to reach others, by a cut through network and time."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -18,7 +18,7 @@ MAX_LABEL = 1 << 60
 
 
 def coding_of_sums(instance: Instance, witness: Mapping[str, Any]) -> str | None:
-    """Where contributions are added, the proof follows them; without sums it is a cut, and holds with coding."""
+    """The term `no coding` for sums, whose contributions the proof follows; without sums it is a cut, and holds with coding."""
     return no_coding(instance, witness) if instance.collective.reduces else None
 
 
@@ -28,16 +28,16 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"from": [ids], "to": [ids], "label": [cycle for each node id, -1 for removed ids]}: the last label of "to" + leave (+ add).
 
     A granule is *early* at a node up to the cycle before the node's label. Labels of "from" are at most `first`, the cycle in which
-    the first granule of a run can enter a lane, so data of "from" are early nowhere there. A lane of a link u→v can take
+    the first granule of a run can enter a lane, so data of "from" are never early at these nodes. A lane of a link u→v can take
     ceil((label[v] − hop − label[u]) / scale) granules that enter it when they are no longer early at u and can leave v when they
     are early there. All lanes together must take fewer than there are granules of "from" due at "to".
 
-    Proof. The granules are different ones: with one node in "from" and one in "to", what one endpoint contributes to another or
-    has for it; several in "from" where data of each are due at the one node in "to" (all-gather), several in "to" where each is due
-    its own part (reduce-scatter), both where each pair has data of its own (all-to-all, gather, scatter). The messages that bring
-    a granule from its source to its sink form a chain. If all of them were early at their sinks, each chain would at some lane
-    change from not early to early, so the lanes would take all of them. So one of them reaches a sink no earlier than its label,
-    the least of "to", and its message is complete `leave` cycles later.
+    Proof. The granules are different ones. With one node in "from" and one in "to", they are what one endpoint contributes to
+    another or has for it. Several nodes are in "from" where data of each are due at the one node in "to" (all-gather), several in
+    "to" where each is due its own part (reduce-scatter), and several in both where each pair has data of its own (all-to-all,
+    gather, scatter). The messages that bring a granule from its source to its sink form a chain. If all of them were early at their
+    sinks, each chain would at some lane change from not early to early, so the lanes would take all of them. So one of them reaches
+    a sink no earlier than its label, the least of "to", and its message is complete `leave` cycles later.
 
     Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles at
     an endpoint or a switch.
@@ -112,7 +112,7 @@ def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int])
 
 
 def time_shown(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int], label: Int64) -> int:
-    """Cycles of a run in which a granule from `sources` reaches one of `sinks` no earlier than its label, as `flow` has it."""
+    """Cycles of a run in which a granule from `sources` reaches one of `sinks` no earlier than its label, as in `flow`."""
     plain, add = int(label[sinks].min()) + of.leave, of.addition
     if not add:
         return plain

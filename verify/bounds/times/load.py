@@ -21,13 +21,13 @@ def _of_bound(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
 def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"bound": a bandwidth bound}: start + the shortest path + scale · header + the cycles of value · granules of the message.
 
-    Proof. The bandwidth bound shows that transfers of one chunk need more messages, weighted by a price for each link, than
-    `value` rounds of all links offer; so do the granules of all chunks, one by one. A message over a lane is fired `inject` cycles
-    or more before it enters it, its end arrives `hop` + `ni` cycles after the last flit has entered, and between the two there is
-    time for n flits of each lane, a header among them: of a run of T cycles scale · n is at most T less the start and the latency
-    of a route, of one link where there are such. So n − header ≥ value · granules. Where the network states exact rates, all lanes
-    of a link are no faster than it, and each takes a header no sooner than a full link, so that the bound of exact capacities holds
-    for what remains. O(the bandwidth bound).
+    Proof. The bandwidth bound shows that transfers of one chunk need more messages, weighted by a price for each link, than `value`
+    rounds of all links offer; so do the granules of all chunks, one by one. A message over a lane is fired `inject` cycles or more
+    before it enters the lane, and its end arrives `hop` + `ni` cycles after the last flit has entered. Between the two there is
+    time for n flits of each lane, a header among them: in a run of T cycles, scale · n is at most T less the start and the latency
+    of a route (a route of one link, where there are such). So n − header ≥ value · granules. Where the network states exact rates,
+    all lanes of a link are no faster than it, and each takes a header no sooner than a full link, so that the bound of exact
+    capacities holds for what remains. O(the bandwidth bound).
     """
     only_fields("load", witness, ["bound"])
     value = check_bound(of.exact, witness["bound"])
@@ -50,7 +50,7 @@ def additions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
     Proof. N contributions to a granule make a sum in N − 1 additions. A unit that adds x bytes in all, in chunks, is busy for at
     least x / (bytes per quantum) quanta, and one of the units has its share of the N − 1 messages or more. None starts before the
-    first message is complete. Endpoints have units, and switches that reduce.
+    first message is complete. Endpoints and switches that reduce have units.
     """
     only_fields("additions", witness, [])
     if not of.addition:

@@ -2,7 +2,7 @@
 
 In an all-reduce each chunk ends at every endpoint as the sum of one contribution from each, so information of every endpoint must
 reach every endpoint, chunk by chunk. In a collective of some endpoints only (`Collective.members`) *endpoint* means in this module
-one that takes part; the others hold and forward like switches that reduce, of which no proof here assumes anything.
+one that takes part; the others hold and forward data like switches that reduce, about which no proof here assumes anything.
 """
 
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ def counting_applies(instance: Instance) -> bool:
 
 
 def _of_transfers(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
-    """The assumptions of the proof of `counting`: with shares nothing, since it is that of a subpartition."""
+    """The assumptions of the proof of `counting`: with shares none, since it is then the proof of a subpartition."""
     if is_shared(instance):
         return []
     return [term for term in (no_coding(instance, witness), only_forwarding(instance, witness)) if term is not None]

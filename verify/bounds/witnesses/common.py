@@ -81,8 +81,8 @@ def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
 
 
 def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
-    """The blocks of the message addressed to each endpoint that takes part and from each, by id, in a collective with targets; of a
-    demand the granules."""
+    """The number of blocks of the message addressed to each endpoint that takes part, and from each, by id, in a collective with
+    targets; for a demand, the number of granules."""
     if instance.collective.demand is not None:
         amounts = np.zeros((2, len(instance.topology.kind)), np.int64)
         source, target, granules = instance.collective.demand.columns
@@ -96,7 +96,7 @@ def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
 
 
 def _of_steps(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
-    """The assumptions of the proof of `distance`: of a single hop nothing but that a transfer takes a step."""
+    """The assumptions of the proof of `distance`: for a single hop only that a transfer takes a step."""
     if witness["hops"] == 1:
         return ["whole steps"]
     topology = instance.topology
@@ -206,8 +206,8 @@ def _one_hop(instance: Instance) -> Bound:
 
 
 def _farthest_block(instance: Instance) -> Bound:
-    """The distance witness for the block of a demand that has the longest path; ties are broken by (from, to). A search from each
-    source, of as many as SEARCH_WORK allows: the bound holds, if others are farther apart."""
+    """The distance witness for the block of a demand that has the longest path; ties are broken by (from, to). Searches from as
+    many sources as SEARCH_WORK allows: the bound also holds if other pairs are farther apart."""
     demand, best = instance.collective.demand, (0, 0, 0)
     assert demand is not None
     source, target, _ = demand.columns
@@ -268,7 +268,7 @@ def _labels(instance: Instance, start: int) -> NDArray[np.int32]:
 
 @lru_cache(maxsize=256)
 def _labels_in(topology: Topology, start: int) -> NDArray[np.int32]:
-    """`_labels`, kept for some nodes of the networks that were asked about last."""
+    """The labels of `_labels`, cached for some nodes of the latest networks."""
     is_endpoint = topology.kind == NodeKind.ENDPOINT
     if topology.is_direct:
         label = topology.distances(start)

@@ -17,8 +17,8 @@ from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WITNESSES, WitnessError, malformed, only_fields
 
 MAX_LENGTH = 1 << 20  # of a link: sums over all nodes stay within 64 bits
-MAX_DISTANCES = 1 << 25  # that are kept at once
-MAX_SHORT = 16  # of links, for distances that are summed by sweeps in time
+MAX_DISTANCES = 1 << 25  # distances that are kept at once
+MAX_SHORT = 16  # length of links, for distances that are summed by sweeps in time
 FAR = 1 << 61  # no path
 _BLOCK = 1 << 19  # numbers that one sweep over the links may hold
 
@@ -57,7 +57,7 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     All-reduce: count the transfers of a chunk between different classes of t. By the partition proof (`all_reduce.partition`),
     with all classes as its parts, there are at least 2(p(t) − 1) of them, and each covers a distance of more than t. A transfer
     over the distance d is counted for t = 0 ... d − 1, so the distances add up to at least the sum over t of 2(p(t) − 1).
-    In the collectives with one phase at least one transfer must enter (all-gather, broadcast) or leave (reduce-scatter, reduce)
+    In the collectives with one phase, at least one transfer must enter (all-gather, broadcast) or leave (reduce-scatter, reduce)
     every class with an endpoint except that of the root: p(t) − 1 transfers for each t.
 
     The proofs cover reducing switches: they are holders, and what they add or multicast enters and leaves them as one transfer
@@ -104,9 +104,9 @@ def _summed_in_sweeps(topology: Topology, length: Int64, sources: NDArray[Any], 
     """The sum of all distances from sources to sinks where links have lengths from 1 to MAX_SHORT; None otherwise, and where some
     sink is out of reach.
 
-    A distance is the number of times t = 0, 1, 2, ... at which the sink is farther than t. What each node has been reached from by
-    t is what it was reached from before, and what the tails of its links were reached from as much earlier as they are long; 64
-    sources to a word. O(longest distance · links · sources / 64).
+    A distance is the number of times t = 0, 1, 2, ... at which the sink is farther than t. The sources that have reached a node by
+    t are those that had reached it before, and those that had reached the tail of a link into it earlier by the length of the link;
+    one word holds 64 sources. O(longest distance · links · sources / 64).
     """
     if length.min() < 1 or length.max() > MAX_SHORT:
         return None
@@ -138,7 +138,7 @@ def _summed_in_sweeps(topology: Topology, length: Int64, sources: NDArray[Any], 
 
 @lru_cache(maxsize=8)
 def _demanded_length(topology: Topology, lengths: bytes, demand: Demand) -> Fraction:
-    """The distance of each granule of a demand, on average. Kept: certificates are checked as they are made."""
+    """The average distance of the granules of a demand. Cached, since certificates are checked as they are made."""
     source, target, granules = demand.columns
     starts, row = np.unique(source, return_inverse=True)
     far = distances(topology, np.frombuffer(lengths, np.int64), starts)[row, target]
@@ -148,8 +148,8 @@ def _demanded_length(topology: Topology, lengths: bytes, demand: Demand) -> Frac
 
 
 def linkage(instance: Instance, length: Int64) -> list[tuple[int, int, int]]:
-    """(weight, u, v) of the joins that merge two classes with endpoints that take part, by weight: one fewer than there are of
-    these.
+    """The joins (weight, u, v), by weight, that merge two classes with endpoints that take part: one join fewer than there are such
+    endpoints.
 
     u and v are holders, and the weight is the smaller distance between them.
     """

@@ -30,7 +30,8 @@ def _made_once(instance: Instance, _: Mapping[str, Any]) -> str | None:
 
 
 def is_for_sums_made_once(instance: Instance) -> bool:
-    """Whether the proof needs that each sum is made at one node: where a value may stand at a node that need not get the result."""
+    """Whether the proof needs each sum to be made at one node: it does where a value may stand at a node that need not get the
+    result."""
     return instance.collective.gathers and instance.count < int(instance.topology.holds.sum())
 
 
@@ -46,7 +47,7 @@ def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
     take part, the distance from r to the farthest endpoint that does. Reduce, reduce-scatter: the sum over the roots of their
     share of the message times f(whole, root).
 
-    Proof. Of a schedule that makes each part of the expression at one node, every chunk uses links of at least this length: the
+    Proof. In a schedule that makes each part of the expression at one node, every chunk uses links of at least this length: the
     operands of a sum are brought to where it is made, and the result goes out along transfers that reach everyone. (In a reduce or
     reduce-scatter each value is needed at one node only, hence made at one without loss.) Now let parts be made at several nodes,
     in an all-reduce in which all holders end with the result. Let R be the nodes that make the whole by adding, ρ(v) the one of
@@ -98,7 +99,7 @@ def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
 
 
 def _spread(made: NDArray[np.int64], far: NDArray[np.int64], members: NDArray[np.int64], longest: int) -> int:
-    """The least of made[r] and the route from r to all members, over holders r."""
+    """The least sum of made[r] and the length of the route from r to all members, over holders r."""
     if len(members) < len(made):
         return int((made + far[:, members].max(axis=1)).min())
     tree = np.full((len(far) + 1,) * 2, NEVER, np.int64)

@@ -65,8 +65,8 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
 
 
 def _owners(instance: Instance, sets: list[Any]) -> NDArray[np.int64]:
-    """The number of the set that each node is in, or _NO_SET; WitnessError unless two sets or more are disjoint and hold an
-    endpoint each. O(nodes), however many sets."""
+    """The number of the set that each node is in, or _NO_SET; WitnessError unless there are two sets or more, disjoint, each with
+    an endpoint. O(nodes), however many sets."""
     if len(sets) < 2:
         raise WitnessError("witness-wrong", "subpartition witness: two sets or more are needed")
     for ids in sets:

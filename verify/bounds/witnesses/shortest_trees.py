@@ -34,12 +34,12 @@ def steiner(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fracti
     Lengths are whole numbers from 0. An edge of the tree joins two nodes that hold chunks, endpoints or reducing switches, and has
     the length of a shortest path between them, on which a link counts in either direction; the tree may have any of these nodes.
 
-    Proof. Take one chunk of an all-reduce that makes the sum of all contributions at one node r only. What carries contributions to
-    r joins all members and r, and so does what carries the sum from r to them. No message does both: one carries the whole sum, the
-    other less. Each message goes from one node that holds chunks to another one, and takes each link of its route for itself. So
-    the messages of the chunk cover the length of two trees or more, and one round offers the sum of capacity · length. It bounds
-    schedules that are at hand, never what other schedules can do: of an instance without one it is refused.
-    O(3^members · nodes + 2^members · nodes² + nodes³) time.
+    Proof. Take one chunk of an all-reduce that makes the sum of all contributions at one node r only. The messages that carry
+    contributions to r join all members and r, and so do those that carry the sum from r to them. No message is of both kinds: one
+    kind carries the whole sum, the other less. Each message goes from one node that holds chunks to another one, and takes each
+    link of its route for itself. So the messages of the chunk cover the length of two trees or more, and one round offers the sum
+    of capacity · length. It bounds a given schedule, never what other schedules can do: for an instance without a schedule it is
+    refused. O(3^members · nodes + 2^members · nodes² + nodes³) time.
     """
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise WitnessError("witness-foreign", f"a steiner witness bounds an all-reduce, not an {instance.collective.kind}")
@@ -97,7 +97,7 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
 
 
 def parts_of(chosen: int) -> list[int]:
-    """The subsets of a set that have its lowest element and not all, as bits."""
+    """The proper subsets of a set that contain its lowest element, as bits."""
     lowest = chosen & -chosen
     rest = chosen ^ lowest
     found, part = [], rest

@@ -69,7 +69,7 @@ class Encoder(ABC):
         return 2 * longer * min(self.longest, longer)
 
     def add_rounds(self) -> None:
-        """A step of k + 1 rounds has k rounds; all steps together have at most R."""
+        """Require that a step of at least k + 1 rounds lasts at least k rounds, and that all steps together have at most R."""
         for (step, length), variable in self.longer.items():
             if length > 2:
                 self.formula.add(-variable, self.longer[step, length - 1])

@@ -31,7 +31,8 @@ MAX_CLAUSES = 2_000_000
 
 
 class RunEncoder:
-    """The formula of a question; complete after construction. One without a window for everything has the empty clause.
+    """The formula of a question; complete after construction. If some endpoint cannot have the whole sum in time, it has the empty
+    clause.
 
     UnsupportedError where it would have more than MAX_CLAUSES clauses. O(clauses) time and memory.
     """
@@ -88,16 +89,16 @@ class RunEncoder:
             self.formula.add(self._has[node, question.sums[-1], question.most])
 
     def _held(self, node: int, some: int, cycle: int) -> int | bool | None:
-        """The literal of having a sum; True of the own contribution, None where it cannot be."""
+        """The literal of having a sum; True for the endpoint's own contribution, None where it cannot have the sum."""
         return cycle >= 0 if some == self.question.own[node] else self._has.get((node, some, cycle))
 
     def _demand(self, event: int, *reasons: int | bool | None) -> None:
-        """The event needs one of these reasons."""
+        """Add the clause that the event needs one of these reasons."""
         if not any(reason is True for reason in reasons):
             self.formula.add(-event, *(reason for reason in reasons if reason))
 
     def _add_message(self, route: Route, some: int) -> None:
-        """A message with a sum along a route: when it enters each link, and comes."""
+        """Add a message that carries a sum along a route: when it enters each link, and when it comes."""
         first, costs = self._windows.entries(route, some), self.question.costs
         passed = 0
         entered: dict[tuple[int, ...], int] = {}  # the link before, by cycle
@@ -117,7 +118,7 @@ class RunEncoder:
             passed += hop
 
     def _add_unit(self, node: int) -> None:
-        """The additions of the unit of an endpoint."""
+        """Add the additions of the reduction unit of an endpoint."""
         costs = self.question.costs
         for moved, there in self._windows.splits:
             cycles = self._windows.additions(node, moved, there)
@@ -130,7 +131,7 @@ class RunEncoder:
                 self._added_at[node, moved | there, t + costs.red].append(variable)
 
     def _limit(self, begun: Mapping[int, list[int]], length: int, most: int) -> None:
-        """State that no more than `most` of what begins and takes `length` cycles are under way in a cycle."""
+        """State that at most `most` of the events that begin and take `length` cycles are under way in a cycle."""
         cycles = sorted(begun)
         if most == 1:
             self._limit_to_one(begun, length)
@@ -141,7 +142,7 @@ class RunEncoder:
             self._count([literal for t in range(last - length + 1, last + 1) for literal in begun.get(t, ())], most)
 
     def _limit_to_one(self, begun: Mapping[int, list[int]], length: int) -> None:
-        """State that no more than one of what begins and takes `length` cycles is under way in a cycle."""
+        """State that at most one of the events that begin and take `length` cycles is under way in a cycle."""
         busy = self._family("busy", "something begins in cycle t", ((t,) for t in begun))
         for (t,), variable in busy.items():
             for literal in begun[t]:
@@ -152,7 +153,7 @@ class RunEncoder:
                     self.formula.add(-variable, -busy[later,])
 
     def _count(self, literals: list[int], most: int) -> None:
-        """At most that many of these."""
+        """State that at most `most` of these literals are true."""
         if len(self.formula.clauses) + 2 * len(literals) * (most + 1) > MAX_CLAUSES:
             raise UnsupportedError(f"the formula of {self.question.cycles} cycles would have more than {MAX_CLAUSES} clauses")
         if len(literals) > most:

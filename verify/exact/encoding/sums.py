@@ -120,7 +120,7 @@ class SumEncoder(Encoder):
 
     @property
     def chunk_families(self) -> tuple[Family, ...]:
-        """The clauses except those on the rounds of steps."""
+        """All families except that of the rounds of steps."""
         return (self.has, self.reduce, self.copy, self.brings, *self._stores)
 
     def first_transfers(self, chunk: int) -> list[int]:

@@ -18,7 +18,8 @@ from certree.verify.exact.rup import parse_proof
 
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
-    """Name -> content of the formula and the proof of a `drat` or `share` refutation, in each form. O(formula + proof)."""
+    """The files (name -> content) of the formula and the proof of a `drat` or `share` refutation, in each form. O(formula +
+    proof)."""
     pairs, ordered = proof.get("pairs"), proof.get("ordered", False)
     formula = (encode(question, ordered=ordered) if pairs is None else share_encoder(question, pairs)).formula
     name = "refuted_c{}_s{}_r{}".format(*question.point)
@@ -34,7 +35,7 @@ def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]
 
 
 def _share_words(question: Question, pairs: Sequence[int]) -> str:
-    """Which formula that of a share is."""
+    """A description of the formula of a share."""
     ends = zip(question.topology.pair_src[pairs].tolist(), question.topology.pair_dst[pairs].tolist(), strict=True)
     named = " ".join(f"{src}>{dst}" for src, dst in ends)
     return f"one chunk alone, which loads these links at most {most_load(question, pairs)} times in all: {named}"

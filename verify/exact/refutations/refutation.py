@@ -65,7 +65,7 @@ def load_refutations() -> Registry[Callable[[Question, Mapping[str, Any]], None]
 
 
 def only_fields(proof: Mapping[str, Any], *names: str) -> None:
-    """ProofError `proof-malformed` unless the document has exactly these fields besides its kind."""
+    """Raise ProofError `proof-malformed` unless the document has exactly these fields besides its kind."""
     Fields(proof, f"{proof['kind']} proof", malformed).only("kind", *names)
 
 
@@ -160,10 +160,10 @@ def unpack(packed: Any) -> str:
 
 
 def drat_proof(digest: str, text: str, *, ordered: bool) -> Document:
-    """The document of a proof of that text about the formula of that digest, which may have its chunks `ordered`."""
+    """The document of a proof with this text, about the formula with this digest, which may have its chunks `ordered`."""
     return {**lines_proof(digest, text), "ordered": ordered}
 
 
 def lines_proof(digest: str, text: str) -> Document:
-    """The document of a proof of that text about the formula of that digest."""
+    """The document of a proof with this text, about the formula with this digest."""
     return {"kind": "drat", "formula": digest, "sha256": sha256(text.encode()), "lines": pack(text)}

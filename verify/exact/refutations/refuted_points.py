@@ -38,7 +38,7 @@ def _is_implied(entry: Mapping[str, Any]) -> bool:
     Subject.FRONTIERS,
 )
 def sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], tell: Callable[[str, str], None]) -> set[Point]:
-    """The points of the list that are refuted; `tell` gets the rule that another entry breaks, and how.
+    """The points of the list that are refuted; `tell` is called with the rule that any other entry breaks, and how.
 
     `entries`: {"point": [C, S, R], "proof": {"kind", ...}}, with points as `read_point` takes them.
     """

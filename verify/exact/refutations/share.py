@@ -1,4 +1,5 @@
-"""Shares of links: of C equal chunks one loads the counted links no more than a C-th of what they can carry, which is refuted.
+"""Shares of links: at least one of C equal chunks loads the counted links with at most 1/C of what they can carry, which is
+refuted.
 
 Take any schedule of C chunks in S steps and R rounds, and some pairs of neighbours. In R rounds they carry at most R · (sum of
 their capacities) transfers. Of the C chunks (of a spreading: of the C sets of one chunk of each demand) one loads them at most
@@ -52,10 +53,10 @@ def share_encoder(question: Question, pairs: Sequence[int]) -> Encoder:
 
 
 def most_load(question: Question, pairs: Sequence[int]) -> int:
-    """How often one chunk of the point, or set of chunks, loads these pairs at most."""
+    """The share of one chunk of the point, or of one set of chunks: how often it loads these pairs at most."""
     return question.rounds * int(question.topology.pair_capacity[list(pairs)].sum()) // question.chunks
 
 
 def share_proof(pairs: Sequence[int], digest: str, text: str) -> dict[str, Any]:
-    """The document of a proof of that text about the formula of that digest, of a share of these pairs."""
+    """The document of a proof with this text, about the formula with this digest, for a share of these pairs."""
     return {**lines_proof(digest, text), "kind": "share", "pairs": list(pairs)}
