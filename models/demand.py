@@ -24,7 +24,8 @@ _COLUMNS = ("src", "dst", "granules")
 
 @dataclass(frozen=True)
 class Demand:
-    """`blocks`: (source, target, granules) for each ordered pair of endpoints (node ids) that has any, by source, then target.
+    """The amounts of a demand. `blocks`: (source, target, granules) for each ordered pair of endpoints (node ids) that has any, by
+    source, then target.
 
     A granule is the unit of sizes: the payload of a flit of the machine, by default 16 bytes. The constructor sorts the blocks;
     InputError for a block to its own source, a pair that comes twice, sizes below 1, and a total above MAX_GRANULES.
@@ -49,7 +50,7 @@ class Demand:
         return hash(self.blocks)
 
     def _is_right(self) -> bool:
-        """Whether all blocks are, which are whole numbers."""
+        """Whether all blocks, which are whole numbers, are right."""
         try:
             source, target, granules = self.columns
         except (OverflowError, ValueError):

@@ -244,8 +244,8 @@ def bound(
         Steps from a send to the use of what was sent.
     size, machine : optional
         Those of the time bound; the machine is by default the one that `synthesize` uses.
-    order : str, optional The bounds are for schedules that add all chunks in this order, as in `synthesize`; with "one" or "nested"
-    in an order that certree chooses.
+    order : str, optional
+        The bounds are for schedules that add all chunks in this order, as in `synthesize`; "one" and "nested": certree chooses it.
     relay : str or iterable of int
         As in `relayed`.
 

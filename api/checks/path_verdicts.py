@@ -97,8 +97,8 @@ def verify_all(
     topology, collective, root, route
         As in `verify`: all must be for these, and CSVs are read with them. Without them CSVs in folders are skipped, and so are
         networks among several paths.
-    size, machine : optional The size and machine of the reported times, for which routes must also be free of deadlock; by default
-    those that each was made for.
+    size, machine : optional
+        Those of the reported times, for which routes must also be free of deadlock; by default those that each was made for.
     executor : str, optional
         The executor whose limits programs must keep.
     progress : callable, optional

@@ -39,7 +39,7 @@ def scaled(limit: int) -> int:
 
 @contextmanager
 def budgeted() -> Iterator[None]:
-    """A budget of steps for the body; inside another body, as of a bundle that has schedules, the same one."""
+    """A budget of steps for the body; inside another such body, as for a bundle that has schedules, the same budget."""
     token = _SPENT.set(_SPENT.get() or [0])
     try:
         yield

@@ -66,7 +66,7 @@ def check_range(values: NDArray[Any], where: str, low: int, high: int, error: Ca
 
 
 def first_repeated(values: Iterable[_Hashable]) -> _Hashable | None:
-    """The first value that is there a second time; None where there is none. O(values)."""
+    """The first value that occurs a second time; None where there is none. O(values)."""
     seen: set[_Hashable] = set()
     for value in values:
         if value in seen:

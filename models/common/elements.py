@@ -22,8 +22,8 @@ class Element:
 
 
 def refuse_document_types(data: bytes, where: str, fault: Callable[[str], InputError] = InputError) -> None:
-    """Raise what `fault` makes, with the line, for a document with a document type, which is where entities are declared; nothing
-    where it is not well-formed, which its parser says."""
+    """Raise the error that `fault` makes, with the line, for a document with a document type, which is where entities are declared;
+    nothing where it is not well-formed, which its parser reports."""
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = _refusing(parser, where, fault)
     with suppress(expat.ExpatError, LookupError, ValueError):

@@ -1,7 +1,7 @@
 """Extras: what each folder of `certree.extras` adds to the kernel, as stated by its module `extra`.
 
-The kernel imports no extra by name. It asks here, and what an extra has stated is imported when it is used. So are plug-ins: what
-other installed distributions add to the registries, found by their entry points.
+The kernel imports no extra by name. It asks this module, and what an extra has stated is imported when it is used. The same holds
+for plug-ins: what other installed distributions add to the registries, found by their entry points.
 """
 
 import importlib

@@ -150,7 +150,7 @@ class Fields:
         return self._text(name, self._written(self.raw(name)))
 
     def figures(self, name: str) -> tuple[str, ...]:
-        """One of them, or a list."""
+        """A number or text as written, or a list of these."""
         value = self.raw(name)
         values = self.entries(name) if isinstance(value, list) else [value]
         return tuple(self._text(name, self._written(one)) for one in values)
@@ -169,7 +169,7 @@ class Fields:
         return self._size(name, self.raw(name))
 
     def sizes(self, name: str, *, default: list[str] | Any = MISSING) -> tuple[int, ...]:
-        """A list of such sizes, in bytes."""
+        """A list of sizes such as "64MiB", in bytes."""
         if name not in self and default is not MISSING:
             return tuple(self._size(name, value) for value in default)
         return tuple(self._size(name, value) for value in self.entries(name, empty=default == []))
@@ -196,8 +196,8 @@ class Fields:
         return self.inner(self.raw(name, default), name)
 
     def tables(self, name: str, *, least: int = 0, distinct: str | None = None) -> list["Fields"]:
-        """The entries of an array of tables, at least `least` of them, with distinct values of the field `distinct`. None where it
-        is missing."""
+        """The entries of an array of tables, at least `least` of them, with distinct values of the field `distinct`; an empty list
+        where it is missing."""
         value = self.raw(name, [])
         if not isinstance(value, list) or len(value) < least:
             self.refuse(f"{name} is {short(value)}; expected a list of {f'{least} or more ' if least else ''}tables")

@@ -32,7 +32,7 @@ def canonical_json(document: Any) -> bytes:
 
 
 def sha256(data: bytes) -> str:
-    """Hex SHA-256."""
+    """The SHA-256 of data in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -75,7 +75,7 @@ def _check_new(path: Path, force: bool) -> None:
 
 @contextmanager
 def _refusals(path: Path) -> Iterator[None]:
-    """Tell what the system refuses as InputError."""
+    """Raise InputError for what the system refuses."""
     try:
         yield
     except OSError as error:
@@ -183,12 +183,12 @@ def as_opened(file: str | Path | Opened) -> Opened:
 
 
 def read_bytes(file: Path | Opened, most: int = MOST_TEXT) -> bytes:
-    """The bytes of a file; as `Opened.data`."""
+    """The bytes of a file, as `Opened.data` reads them."""
     return as_opened(file).data(most)
 
 
 def read_json(file: Path | Opened) -> Any:
-    """The JSON document in a file; as `Opened.document`."""
+    """The JSON document in a file, as `Opened.document` reads it."""
     return as_opened(file).document()
 
 

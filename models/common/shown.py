@@ -40,7 +40,7 @@ class Shown:
         return f"<{type(self).__name__} {self.title()}: {facts}>"
 
     def _repr_html_(self) -> str | None:
-        """For notebooks: a table, where there is no picture."""
+        """The table for notebooks, where there is no picture."""
         if self._repr_svg_() is not None:
             return None
         if self.notebook is not None:
@@ -50,7 +50,7 @@ class Shown:
         return f"<table><caption>{escape(f'{type(self).__name__}: {self.title()}')}</caption>{body}</table>"
 
     def _repr_svg_(self) -> str | None:
-        """For notebooks: the picture, or None where there is none or it would be too large."""
+        """The picture for notebooks, or None where there is none or it would be too large."""
         if self.picture is None:
             return None
         try:

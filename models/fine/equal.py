@@ -18,8 +18,8 @@ def in_firing_order(schedule: Schedule) -> Schedule:
     """The transfers of a schedule with fine slots, with a step for each cycle in which any of them fires; others as they are.
 
     For those who need the order alone: links may have more messages in a step than they can take. What had landed when a transfer
-    fired was sent in an earlier cycle, and nothing is read while something is under way to it: so at delay 1 everybody reads the
-    same. Iterations follow each other, with no overlap. O(rows log rows).
+    fired was sent in an earlier cycle, and nothing is read while something is under way to it: so at delay 1 every transfer reads
+    the same data. Iterations follow each other, with no overlap. O(rows log rows).
     """
     if not schedule.has_fine_slots:
         return schedule
@@ -29,7 +29,7 @@ def in_firing_order(schedule: Schedule) -> Schedule:
 
 
 def in_levels(schedule: Schedule) -> Schedule:
-    """The transfers of a schedule with fine slots in the fewest steps in which each reads what it reads there; others as they are.
+    """The transfers of a schedule with fine slots in the fewest steps in which each reads the same data; others as they are.
 
     A transfer is one step behind the last one that had landed in the place that it reads; one that writes is not before those
     that had read the place, and is behind a copy that it must not overtake. Steps have as many rounds as their busiest link needs.

@@ -49,7 +49,7 @@ def tolerates(schedule: Schedule, skew: int) -> bool:
 
 
 def spread_of(skew: int, drift: Fraction, cycles: int) -> int:
-    """The number of cycles by which counters are apart at most that start up to `skew` apart and drift by up to `drift` in either
+    """The largest number of cycles between counters that start up to `skew` apart and drift by up to `drift` in either
     direction: over the H cycles of a run these come apart by 2·drift·H + 1."""
     return skew + (ceil(2 * drift * cycles) + 1 if drift else 0)
 

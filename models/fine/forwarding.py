@@ -1,7 +1,7 @@
 """Forwarding without planned waits: a lane serves messages in the order in which their heads come, each as early as it can.
 
 Tables say when messages leave their node and not when they enter the further links of their routes. Planned waits (sentence F14 of
-docs/decisions/0009-fine-slots.md) are therefore kept just where this order gives the same times: `unkept_waits`.
+docs/decisions/0009-fine-slots.md) are therefore kept exactly where this order gives the same times: `unkept_waits`.
 """
 
 from collections.abc import Iterator

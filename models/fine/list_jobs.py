@@ -84,7 +84,7 @@ class Reserved:
 
     @classmethod
     def none(cls) -> "Reserved":
-        """Nothing."""
+        """No reservations."""
         return cls(*[np.zeros(0, np.int64)] * 3)
 
     @property
@@ -113,8 +113,8 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """`fire`, `landed`: cycles, by row; `link`: of rows with one link the parallel one that was free; `reads_original`: by row,
-    whether it reads the original in place of a local copy of it. `end`: when everything has landed."""
+    """The result of a booking. `fire`, `landed`: cycles, by row; `link`: of rows with one link the parallel one that was free;
+    `reads_original`: by row, whether it reads the original in place of a local copy of it. `end`: when everything has landed."""
 
     fire: NDArray[np.int64]
     landed: NDArray[np.int64]
@@ -140,12 +140,13 @@ class Turns:
 
     @classmethod
     def first_of(cls, priority: Int64, *, patient: bool = False, apart: bool = False) -> "Turns":
-        """The lowest first, without waiting."""
+        """The turns in which the lowest priority goes first, without waiting."""
         return cls(priority, np.zeros(len(priority), np.int64), patient, apart)
 
     @classmethod
     def in_each_way(cls, priority: Int64) -> Iterator["Turns"]:
-        """The lowest first, at once or patiently, and then the same with rows apart at reduction units."""
+        """The turns in which the lowest priority goes first, at once or patiently, and then the same with rows apart at reduction
+        units."""
         return (cls.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
 
     def of_rows(self, block: NDArray[Any]) -> "Turns":
@@ -201,10 +202,10 @@ class Ragged(Sequence[list[int]]):
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """`needs`: by gate, how many events open it; `when_sent`, `when_landed`: by row, the gates that this helps to open; `opens`: by
-    gate, the rows that wait for it; `original_of`: by row, the local copy instead of which it may read the original, or NONE;
-    `groups`: rows that leave together, by number of the group, and `group`: the number of each row's group, or NONE. `follows`: by
-    row one that comes to the same reduction unit before it, or NONE; None: operands are added in any order."""
+    """The order of rows. `needs`: by gate, how many events open it; `when_sent`, `when_landed`: by row, the gates that this helps
+    to open; `opens`: by gate, the rows that wait for it; `original_of`: by row, the local copy instead of which it may read the
+    original, or NONE; `groups`: rows that leave together, by number of the group, and `group`: the number of each row's group, or
+    NONE. `follows`: by row one that comes to the same reduction unit before it, or NONE; None: operands are added in any order."""
 
     needs: list[int]
     when_sent: Sequence[list[int]]

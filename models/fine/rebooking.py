@@ -1,7 +1,7 @@
 """Fine slots booked anew: for another message size, for another machine, or with guards against clocks that differ.
 
 Transfers are taken in the order in which they fired. Each one leaves in the first slot in which all that it reads has landed and
-every link of its route, and the unit that adds it, is free for it. So everybody reads the same data as before.
+every link of its route, and the unit that adds it, is free for it. So every transfer reads the same data as before.
 """
 
 from collections import defaultdict
@@ -65,8 +65,8 @@ def fitted(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
 def with_guards(schedule: Schedule, message_bytes: int, machine: Machine, skew: int) -> Schedule:
     """The transfers of a schedule in fine slots that tolerate counters which start up to `skew` cycles apart.
 
-    The faster of the schedule, where its fine slots do, or its equal slots, made longer; and, where nothing repeats, of what
-    `rebooked` finds in slots of a cycle. Raises UnsupportedError where neither does, InputError as `slotted`.
+    It is the faster of two: the schedule where its fine slots tolerate them, or else its equal slots, made longer; and, where
+    nothing repeats, what `rebooked` finds in slots of a cycle. Raises UnsupportedError where neither does, InputError as `slotted`.
     """
     if not schedule.has_fine_slots:
         plan, _ = slotted(schedule, message_bytes, machine)

@@ -39,7 +39,7 @@ class Reservations:
 
     @property
     def ready(self) -> Int64:
-        """Computed anew, since it is as long as the uses. O(uses)."""
+        """The cycles `ready`, computed anew, since they are as many as the uses. O(uses)."""
         return self.entry + self.hop[self.pair]
 
 
@@ -145,7 +145,7 @@ class FineTimes:
 
     @cached_property
     def latency(self) -> Int64:
-        """The cycles from the firing of each row to the ejection of its head; 0 of a local transfer. O(rows + hops)."""
+        """The cycles from the firing of each row to the ejection of its head; 0 for a local transfer. O(rows + hops)."""
         found, latency = self.reservations, np.zeros(self.schedule.transfers, np.int64)
         np.maximum.at(latency, found.row, found.ready - self.fire[found.row])
         local = self.schedule.src == self.schedule.dst
@@ -236,7 +236,7 @@ def is_made_for(schedule: Schedule, message_bytes: int, machine: Machine) -> boo
 
 @lru_cache(maxsize=2)
 def fine_times(schedule: Schedule) -> FineTimes:
-    """The times of a schedule with `slot_cycles`; computed once while it is looked at. Errors as `FineTimes`."""
+    """The times of a schedule with `slot_cycles`; computed once while it is examined. Errors as `FineTimes`."""
     return FineTimes(schedule)
 
 

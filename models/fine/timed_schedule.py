@@ -33,7 +33,7 @@ class TimedSchedule(ABC):
     @property
     @abstractmethod
     def slot_cycles(self) -> int:
-        """Length of a slot."""
+        """The number of cycles of a slot."""
 
     @property
     @abstractmethod
@@ -91,7 +91,7 @@ def timed(schedule: AnySchedule, message_bytes: int, machine: Machine) -> TimedS
     round, of a symmetric schedule for the arrivals at one node (`slotted`).
 
     Errors as `in_fine_slots_if_needed` and `slotted`; UnsupportedError for a symmetric schedule with fine slots that is too large
-    to be written out. O(rows log rows), and the bookings; computed once while it is looked at.
+    to be written out. O(rows log rows), and the bookings; computed once while it is examined.
     """
     return _timed(schedule, message_bytes, machine)
 

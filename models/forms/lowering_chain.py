@@ -15,7 +15,8 @@ LOWERINGS: Registry[type["Lowering"]] = Registry("lowering")
 
 
 class Lowering(ABC):
-    """One step from form to form: the same transfers, said otherwise. `removes`: the parts of a form that are gone afterwards."""
+    """One step from form to form: the same transfers, stated in another form. `removes`: the parts of a form that are gone
+    afterwards."""
 
     removes: ClassVar[frozenset[str]]
     order_only: ClassVar[bool] = False  # steps may have more messages than links can take
@@ -56,7 +57,7 @@ class Takes:
         return current
 
     def require(self, schedule: Schedule) -> None:
-        """Raise UnsupportedError where the schedule has another form: of consumers that need the very transfers of its file."""
+        """Raise UnsupportedError where the schedule has another form: for consumers that need exactly the transfers of its file."""
         if extra := form_of(schedule) - self.parts:
             raise UnsupportedError(self._refusal(extra))
 

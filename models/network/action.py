@@ -21,7 +21,8 @@ Reached = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """`moves`, shape (generators, N): where each generator takes each node. `box`: the sizes, where it was made by `of_box`.
+    """A group of moves of nodes. `moves`, shape (generators, N): where each generator takes each node. `box`: the sizes, where it
+    was made by `of_box`.
 
     The constructor checks that every generator is a permutation (ScheduleFormatError); `certree.verify` checks whether the group
     fits a network. O(generators · N) time and memory.
@@ -56,7 +57,7 @@ class Action:
 
     @property
     def nodes(self) -> int:
-        """N."""
+        """The number of nodes, N."""
         return int(self.moves.shape[1])
 
     @property
@@ -93,7 +94,7 @@ class Action:
     def carried(self, nodes: NDArray[Any]) -> Int32:
         """Shape (N, len(nodes)): row v is where an element that takes node 0 to v takes `nodes`; -1 beyond the orbit of node 0.
 
-        There is one such element just when the action is regular; else it is one of several. O(N · len(nodes)).
+        There is one such element exactly when the action is regular; else it is one of several. O(N · len(nodes)).
         """
         images = np.full((self.nodes, len(nodes)), -1, np.int32)
         images[0] = nodes

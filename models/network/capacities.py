@@ -42,7 +42,7 @@ def in_units(capacities: Sequence[Fraction], where: str, most: int = MAX_CAPACIT
 
 
 def read_capacities(values: Iterable[Any], where: str, most: int = MAX_CAPACITY) -> tuple[list[int], int]:
-    """`in_units` of capacities in a document; TopologyError names the first invalid one."""
+    """The result of `in_units` for capacities in a document; TopologyError names the first invalid one."""
     known: dict[tuple[type, Any], Fraction] = {}
     capacities = []
     for index, value in enumerate(values):

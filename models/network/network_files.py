@@ -64,7 +64,7 @@ def network_suffixes(*, written: bool = False) -> tuple[str, ...]:
 
 
 def _formats() -> list[NetworkFormat]:
-    """All formats, those first that can be written: they are the quickest to tell, and the most frequent."""
+    """All formats, those first that can be written: these are recognized fastest, and are the most frequent."""
     known = load_network_formats()
     return sorted((known[name] for name in known), key=lambda one: not _is_written(one))
 

@@ -53,7 +53,7 @@ class Rates:
 
 
 def require_near(name: str, slowest: Fraction, fastest: Fraction, most: int, bandwidth: int | None) -> None:
-    """Raise TopologyError where the fastest link is over `most` times as fast as the slowest: no unit is for both."""
+    """Raise TopologyError where the fastest link is over `most` times as fast as the slowest: no unit suits both."""
     if fastest > most * slowest:
         low, high = (f"{float(end * (bandwidth or 10**9)) / 10**9:.6g}" for end in (slowest, fastest))
         found = f"links from {low} to {high} {unit_of(bandwidth)}"

@@ -128,8 +128,8 @@ class Topology(Shown):
                 raise TopologyError(f"{self.name}: disconnected: {reason}; every endpoint must reach every other")
 
     def distances(self, start: int, *, backward: bool = False, through: NDArray[np.bool_] | None = None) -> Int32:
-        """Hops from `start` to every node id (to `start` when `backward`), by node `through` which paths may lead (None: all);
-        -1 where there is no path. O(nodes + links)."""
+        """Hops from `start` to every node id (to `start` when `backward`). `through`: by node, whether paths may lead through it
+        (None: all); -1 where there is no path. O(nodes + links)."""
         head, first = self._into if backward else self._out_of
         passes = np.ones(len(self.kind), np.uint8) if through is None else through.astype(np.uint8)
         return hops_from(start, first, head, passes)
@@ -149,7 +149,7 @@ class Topology(Shown):
         return ends[np.argsort(by, kind="stable")], np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
 
     def speed(self, capacity: int) -> Fraction:
-        """The speed of a link of `units` chunk units as a multiple of a full link's: the capacity in names and files."""
+        """The speed of a link of `capacity` chunk units as a multiple of a full link's: the capacity in names and files."""
         return Fraction(capacity) / self.scale
 
     @property
@@ -236,7 +236,7 @@ class Topology(Shown):
         return np.where(unique[where] == keys, where, -1)
 
     def narrow_pair_index(self, src: Int32, dst: Int32) -> Int32:
-        """`pair_index` in half the memory."""
+        """The result of `pair_index` in half the memory."""
         if not self._has_table_for(src):
             return self.pair_index(src, dst).astype(np.int32)
         found = np.empty(len(src), np.int32)
@@ -255,7 +255,7 @@ class Topology(Shown):
 
     @cached_property
     def _pair_table(self) -> NDArray[np.int32]:
-        """`pair_index` of every src·nodes + dst."""
+        """The result of `pair_index` for every src·nodes + dst."""
         table = np.full(len(self.kind) ** 2, -1, np.int32)
         table[self._pairs[0]] = np.arange(len(self._pairs[0]))
         return table

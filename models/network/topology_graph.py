@@ -150,7 +150,7 @@ def graph_of(topology: Topology) -> Any:
 
 
 def graphml_bytes(topology: Topology) -> bytes:
-    """`graph_of` as GraphML."""
+    """The graph of `graph_of` as GraphML."""
     buffer = io.BytesIO()
     nx.write_graphml(graph_of(topology), buffer)
     return buffer.getvalue()

@@ -30,8 +30,8 @@ PLANNED_WAITS = "routers let the flits of messages that wait take turns, and pla
 
 
 def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int | None = None) -> str | None:
-    """The effect that the routers of the machine may have on a slotted run with equal clocks, of messages that are `packets` of so
-    many flits each; None where they have none (`docs/explanation/routers.md`).
+    """The effect that the routers of the machine may have on a slotted run with equal clocks, of messages whose packets have these
+    numbers of flits (`packets`); None where they have none (`docs/explanation/routers.md`).
 
     `slot_cycles`: length of the slots of a schedule in steps of one round, in which each message starts at the opening of its slot;
     None: whenever messages start. Also None where the machine has no router that could be simulated. Sufficient, not necessary.
@@ -164,13 +164,13 @@ def has_routes(schedule: Schedule) -> bool:
 
 @lru_cache(maxsize=4)
 def _has_rings(topology: Topology) -> bool:
-    """Whether it is a grid with rings, on which packets may take only one half of the virtual channels."""
+    """Whether the network is a grid with rings, on which packets may take only one half of the virtual channels."""
     grid = Grid.of(topology)
     return grid is not None and bool(grid.is_ring.any())
 
 
 def has_routers(machine: Machine) -> bool:
-    """Whether it has routers that could be simulated: of a cycle at least, with room for the stages."""
+    """Whether the machine has routers that could be simulated: of a cycle at least, with room for the stages."""
     try:
         machine.router.stages(machine.router_cycles)
     except UnsupportedError:

@@ -12,7 +12,7 @@ from certree.models.machine.machine import Machine
 from certree.models.routers.grid_routing import ANY, Grid
 
 Int64 = NDArray[np.int64]
-#: numbers of sets of VCs of a class: ANY, LOWER and UPPER (`grid`), then one for each layer
+#: numbers of sets of VCs of a class: ANY, LOWER and UPPER (`grid_routing`), then one for each layer
 FIRST_LAYER = 3
 #: VCs of a router at most: sets of them are bits of a 64-bit number
 MOST_VCS = 64
@@ -28,7 +28,7 @@ class ClassVcs:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of VCs of the class."""
         return self.last - self.first + 1
 
     def masks(self, machine: Machine) -> list[int]:
@@ -80,7 +80,7 @@ def hop_sets(grid: Grid | None, links: Int64, layer: int | None = None) -> Int64
 
 
 def route_sets(grid: Grid | None, links: Int64, begin: Int64, layer: NDArray[np.int32] | None = None) -> Int64:
-    """`hop_sets` of many routes, one after the other: route i is `links[begin[i] : begin[i + 1]]`, of `layer[i]`."""
+    """The result of `hop_sets` for many routes, one after the other: route i is `links[begin[i] : begin[i + 1]]`, of `layer[i]`."""
     length = np.diff(begin)
     if grid is None or layer is not None:
         of_route = np.zeros(len(length), np.int64) if layer is None else FIRST_LAYER + layer.astype(np.int64)

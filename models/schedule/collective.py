@@ -116,7 +116,7 @@ class Collective:
 
     def bus_share(self, endpoints: int) -> Fraction | None:
         """Bytes over the busiest port of one of `endpoints` members, per byte of the message, as nccl-tests counts them for its
-        bus bandwidth; None with a demand, for which it has no rule."""
+        bus bandwidth; None with a demand, for which nccl-tests has no rule."""
         if self.demand is not None:
             return None
         if self.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
@@ -130,7 +130,7 @@ class Collective:
 
     @property
     def words(self) -> str:
-        """`broadcast from node 3`, or just the name; with members `all-reduce among nodes 0, 2, 5`."""
+        """The collective in words: `broadcast from node 3`, or just the name; with members `all-reduce among nodes 0, 2, 5`."""
         words = self.name
         if self.demand is not None:
             words += f" of {blocks_text(len(self.demand.blocks))}"
@@ -206,7 +206,7 @@ def _read_members(members: Iterable[int]) -> tuple[int, ...]:
 
 
 def blocks_text(count: int) -> str:
-    """`1 block`, `12 blocks`."""
+    """A number of blocks in words: `1 block`, `12 blocks`."""
     return f"{count:,} block{'s' * (count != 1)}"
 
 

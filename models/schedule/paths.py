@@ -94,13 +94,14 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """`far_hops` of a schedule whose steps all have a slot of one length, so that hops are loads; UnsupportedError for others."""
+    """The result of `far_hops` for a schedule whose steps all have a slot of one length, so that hops are loads; UnsupportedError
+    for others."""
     schedule.require_equal_slots("loads of links")
     return far_hops(schedule)
 
 
 def far_hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """`route_of` for the rows of a schedule that go to another node."""
+    """The result of `route_of` for the rows of a schedule that go to another node."""
     local = is_local(schedule)
     if not local.any():
         return route_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)

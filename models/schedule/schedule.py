@@ -34,7 +34,7 @@ class Schedule(ScheduleColumns):
 
     Fields of version 2 (docs/decisions/0007-schedule-version-2.md). `buffers`: B, the buffers of each node and chunk; buffer 0
     holds the data, the others are scratch. `src_buffer`, `dst_buffer` (int32): which one each transfer reads and which it writes;
-    None just when B is 1 (None given with a larger B means 0 in every row). A transfer from a node to itself moves data between
+    None exactly when B is 1 (None given with a larger B means 0 in every row). A transfer from a node to itself moves data between
     two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0. `collective.members`: the endpoints
     that take part; None where all do. `collective.demand`, and `chunk_granules` with it: the size of each chunk. A round is then
     the time of a granule on a unit link, and a step of r rounds takes messages of up to r granules, of c·r in all over a link of

@@ -164,7 +164,7 @@ class ScheduleColumns(Shown):
         check_range(column, f"transfers.{name}", low, high, ScheduleFormatError)
 
     def _check_buffers(self) -> None:
-        """With one buffer the columns say nothing and are left out; with several they are there, in range."""
+        """Check buffers: with one, the columns say nothing and are left out; with several, they are there, in range."""
         for name in BUFFER_COLUMNS:
             if getattr(self, name) is None and self.buffers > 1:
                 object.__setattr__(self, name, np.zeros(self.transfers, np.int32))
@@ -174,7 +174,7 @@ class ScheduleColumns(Shown):
                 object.__setattr__(self, name, None)
 
     def _check_channels(self) -> None:
-        """One channel for each route; none where all are 0."""
+        """Check that there is one channel for each route; none where all are 0."""
         if self.virtual_channel is None:
             return
         if len(self.virtual_channel) != len(self.routes):
@@ -230,7 +230,7 @@ class ScheduleColumns(Shown):
                 self._require_ids(name, column, column == collective.root, f"{collective.root} in a {collective.words}")
 
     def _check_sizes(self) -> None:
-        """Sizes of chunks come with a demand, and then nothing repeats."""
+        """Check that sizes of chunks come with a demand, and that then nothing repeats."""
         if (self.collective.demand is None) != (self.chunk_granules is None):
             what = "given" if self.collective.demand is None else "missing"
             raise ScheduleFormatError(f"chunks.granules is {what}; chunks have sizes in a schedule with a demand, and only there")
@@ -243,7 +243,7 @@ class ScheduleColumns(Shown):
             raise ScheduleFormatError(f"period is {self.period}; a schedule with a demand does not repeat")
 
     def _check_fine_slots(self) -> None:
-        """Fine slots are for one size and machine."""
+        """Check that fine slots are for one size and machine."""
         if self.slot_cycles is None:
             if self.waits is not None:
                 raise ScheduleFormatError("waits are given without slot_cycles")
@@ -260,7 +260,7 @@ class ScheduleColumns(Shown):
         self._check_waits()
 
     def _check_waits(self) -> None:
-        """For each route one number for each router between its links; none where all are 0."""
+        """Check that each route has one number for each router between its links; none where all are 0."""
         if self.waits is None:
             return
         if len(self.waits) != len(self.routes):

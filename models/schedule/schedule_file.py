@@ -137,7 +137,7 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
 
 
 def _version_2(fields: Fields) -> dict[str, Any]:
-    """The fields of version 2; each may be missing, and says then what it does in version 1."""
+    """The fields of version 2; each may be missing, and then has its meaning of version 1."""
     channels = fields.column("virtual_channel", 0, MAX_CHANNELS - 1) if "virtual_channel" in fields else None
     return {
         "buffers": fields.whole("buffers", 1, MAX_BUFFERS, default=1),

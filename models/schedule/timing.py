@@ -40,7 +40,7 @@ FRAMINGS = ("message", "packet")  # a chunk is one message, or packets of the ma
 
 @dataclass(frozen=True)
 class SlotTiming:
-    """Sizes in bytes, times in cycles."""
+    """The timing of slots: sizes in bytes, times in cycles."""
 
     message_bytes: int  # as requested
     padded_bytes: int  # a multiple of K · repeats · granule
@@ -108,7 +108,7 @@ def slot_length(
     scale: int | Fraction = 1,
     copies: int = 0,
 ) -> tuple[_Whole, _Whole, _Whole, _Whole]:
-    """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as the module's first lines have them.
+    """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as in the module's docstring.
 
     `peak`: reductions that a node gets from one slot, at most; `lat`: cycles of the longest path, `uneven` more than the shortest;
     `scale`: units of a full link; `copies`: messages to itself that a node sends in one slot, at most.
@@ -188,8 +188,8 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
     slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
     For a symmetric schedule it is the arrivals at one node, from which all times follow (`SymmetricSchedule.timed`).
-    Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for fields of version 2 but several buffers and members.
-    O(rows log rows); computed once while it is looked at.
+    Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for fields of version 2 other than several buffers and members.
+    O(rows log rows); computed once while it is examined.
     """
     return _slotted(schedule.timed if isinstance(schedule, SymmetricSchedule) else schedule, message_bytes, machine)
 

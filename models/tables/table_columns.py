@@ -158,7 +158,7 @@ class TableColumns(Shown):
             raise UnsupportedError(f"{last + 1} nodes and {self.chunks} chunks are more than tables can number")
 
     def _check_control(self) -> None:
-        """An interface without slots states no order of additions."""
+        """Check that an interface without slots states no order of additions."""
         if self.control not in CONTROLS:
             raise TableFormatError(f"control is {short(self.control)}; allowed: {', '.join(CONTROLS)}")
         if self.control == LOCKSTEP and self.additions is not None:
@@ -196,7 +196,7 @@ class TableColumns(Shown):
                 object.__setattr__(self, name, column)
 
     def _leave_out(self, columns: Mapping[str, int], length: int) -> None:
-        """Constants in place of columns that the profile does not have: they take no memory."""
+        """Put constants in place of columns that the profile does not have: they take no memory."""
         for name, value in columns.items():
             object.__setattr__(self, name, np.broadcast_to(np.array(value, np.int32), length))
 
@@ -211,7 +211,7 @@ class TableColumns(Shown):
         return self.profile != Profile.TREES
 
     def _check_channels(self) -> None:
-        """One virtual channel for each route; none where all are 0."""
+        """Check that there is one virtual channel for each route; none where all are 0."""
         if self.virtual_channel is None:
             return
         column = whole_column(self.virtual_channel, "virtual_channel", np.int32, TableFormatError)
@@ -221,7 +221,7 @@ class TableColumns(Shown):
         object.__setattr__(self, "virtual_channel", column if column.any() else None)
 
     def _check_fine_slots(self) -> None:
-        """Fine slots have the delay 1, and only they have waits: one for each router between the links of a route."""
+        """Check that fine slots have the delay 1, and only they have waits: one for each router between the links of a route."""
         if not self.fine_slots and self.waits is None:
             return
         for wrong, reason in (
@@ -240,7 +240,7 @@ class TableColumns(Shown):
             raise TableFormatError("waits are not one list for each route, with a number for each router between its links")
 
     def _check_sizes(self) -> None:
-        """Chunks have sizes with a demand, and only there; such tables have fine slots and one iteration."""
+        """Check that chunks have sizes with a demand, and only there; such tables have fine slots and one iteration."""
         if (self.collective.demand is None) != (self.chunk_granules is None):
             what = "given" if self.collective.demand is None else "missing"
             raise TableFormatError(f"chunk_granules is {what}; chunks have sizes in tables for a demand, and only there")

@@ -62,7 +62,7 @@ def _refuse(faults: Iterable[Fault]) -> None:
 
 
 def table_row_text(tables: Tables, row: int) -> str:
-    """`table row 9 (GATHER of flow 3 at node 5, step 7)`."""
+    """A table row in words: `table row 9 (GATHER of flow 3 at node 5, step 7)`."""
     op = RowOp(int(tables.op[row])).name
     return f"table row {row} ({op} of flow {tables.flow[row]} at node {tables.node[row]}, step {tables.step[row]})"
 
@@ -83,7 +83,7 @@ def faults_of_rows(
 
 
 def row_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `row`: every row commands something; its children ascend and nil comes after them."""
+    """Faults by rule `row`: every row commands something; its children ascend and nil comes after them."""
     empty = tables.children == NIL
     reduces = tables.op == RowOp.REDUCE
     sends = tables.is_counted | (tables.op == RowOp.GATHER)  # to its children
@@ -104,8 +104,8 @@ def row_faults(tables: Tables) -> Iterator[Fault]:
 
 
 def order_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `order`: rows by node, then step, op, flow, buffers, first destination; no two equal in all, and of rows to neighbours
-    no two equal in all but the last, which one row could be."""
+    """Faults by rule `order`: rows by node, then step, op, flow, buffers, first destination; no two equal in all, and of rows to
+    neighbours no two equal in all but the last, which one row could be."""
     columns = [tables.node, tables.step, tables.op, tables.flow]
     columns += [tables.src_buffer, tables.dst_buffer] if tables.buffers > 1 else []
     keys = np.stack([column.astype(np.int64) for column in (*columns, tables.first_destination)])
@@ -130,8 +130,8 @@ def _order_teller(tables: Tables, rows: NDArray[np.int64]) -> Callable[[int], To
 
 
 def size_faults(tables: Tables) -> Iterator[Fault]:
-    """Rules `size` and `address`: chunk size from message, K, repeats and granule; addresses of the cells that rows read, and of
-    those that arrivals are written to."""
+    """Faults by rules `size` and `address`: chunk size from message, K, repeats and granule; addresses of the cells that rows read,
+    and of those that arrivals are written to."""
     chunks = message_chunks(tables)
     needed = chunk_bytes_of(tables.message_bytes, chunks, tables.repeats, tables.machine)
     if tables.chunk_bytes != needed:
@@ -172,7 +172,7 @@ def _arrival_addresses(tables: Tables) -> Iterator[Fault]:
 
 
 def arrival_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one or counted, in order."""
+    """Faults by rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one or counted, in order."""
     due, listed = np.sort(tables.transfer_keys()), tables.arrival_keys()
     if not tables.is_counted and np.array_equal(due, listed):
         return

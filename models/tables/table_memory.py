@@ -17,8 +17,8 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Layout:
-    """Granules: an address below `work_base` moves by `stride` from iteration to iteration; any other by `work_stride`, and comes
-    back after `in_flight` iterations."""
+    """Strides in granules: an address below `work_base` moves by `stride` from iteration to iteration; any other by `work_stride`,
+    and comes back after `in_flight` iterations."""
 
     stride: int
     work_base: int

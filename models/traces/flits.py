@@ -52,7 +52,7 @@ class TracedFlits:
 
 
 def is_flit_trace(path: Path) -> bool:
-    """Whether a file begins like such a trace."""
+    """Whether a file begins like a trace of routers."""
     return is_trace(path, FORMAT)
 
 
@@ -82,7 +82,7 @@ def load_flit_trace(path: Path) -> TracedFlits:
 
 
 def _lists(head: Fields, name: str, length: int, low: int) -> list[list[int]]:
-    """Lists of as many whole numbers."""
+    """Lists of `length` whole numbers each."""
     found = []
     for index, entry in enumerate(head.entries(name)):
         good = isinstance(entry, list) and len(entry) == length

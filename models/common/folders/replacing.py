@@ -37,8 +37,8 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """An empty folder to write into that becomes `path` when the body ends well, and is deleted otherwise, as a folder that it
-    takes the place of is; OSError when the system refuses.
+    """An empty folder to write into that becomes `path` when the body ends well, and is deleted otherwise; a folder that it
+    replaces is deleted, too. OSError when the system refuses.
 
     Whenever the process is killed, `path` is as before or new. Only where the system cannot exchange two folders at once is there
     a moment without any; the next writer then begins with the old one.
@@ -85,7 +85,8 @@ def _held(hidden: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _locked(hidden: Path, is_folder: bool) -> int | None:
-    """A lock on the hidden name as soon as no live process has it; None where that is impossible: no locks, or not ours to open."""
+    """A lock on the hidden name as soon as no live process has it; None where that is impossible: no locks, or not allowed to open
+    it."""
     while flock is not None:
         try:
             handle = _opened(hidden, is_folder)

@@ -26,7 +26,7 @@ class GraphMl(NetworkFormat):
         return read_graphml(file)
 
     def written(self, topology: Topology) -> bytes:
-        """Neither link order nor drawing, bandwidth and clock are kept."""
+        """The bytes of a GraphML file, which keeps neither link order nor drawing, bandwidth and clock."""
         from certree.models.network.topology_graph import graphml_bytes  # noqa: PLC0415
 
         return graphml_bytes(topology)

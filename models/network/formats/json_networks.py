@@ -30,5 +30,5 @@ class JsonNetwork(NetworkFormat):
         return topology_from_document(document, str(file))
 
     def written(self, topology: Topology) -> bytes:
-        """The document."""
+        """The bytes of the document."""
         return canonical_json(topology_document(topology))

@@ -106,7 +106,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def chunks(self) -> int:
-        """C·N."""
+        """The number of chunks, C·N."""
         return self.base.chunks * self.nodes
 
     @property
@@ -169,7 +169,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def period(self) -> None:
-        """None: nothing repeats."""
+        """The period: None, since nothing repeats."""
         return None
 
     @property
@@ -179,12 +179,12 @@ class SymmetricSchedule(Shown):
 
     @property
     def repeats(self) -> int:
-        """1."""
+        """The number of iterations: 1."""
         return 1
 
     @property
     def routes(self) -> tuple[tuple[int, ...], ...]:
-        """None: all transfers run between neighbours."""
+        """The routes: none, since all transfers run between neighbours."""
         return ()
 
     @property
