@@ -24,8 +24,7 @@ def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) 
 
     A symmetric schedule is checked on its base, and its violations name base rows (`verify.rules.symmetry_rules`). `topology`: the
     network that the schedule is meant for; the rule `topology` is broken when it is for another one. `docs/reference/rules.md`
-    lists the rules.
-    O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; for trees O(transfers).
+    lists the rules. O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; for trees O(transfers).
     """
     findings = Findings()
     if topology is not None and not topology.is_network_of(schedule.topology):

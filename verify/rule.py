@@ -1,8 +1,7 @@
 """The rules of the checkers, and the functions that check them; both are registered by decorator.
 
-    @check()
-    @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via 0>1>2>3>4>5>6>7>8>9")
-    def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
+    @check() @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via
+    0>1>2>3>4>5>6>7>8>9") def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
 
 `example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
 `period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes; `3.1` is buffer 1 of node

@@ -82,7 +82,7 @@ def assumes(kind: str, *assumptions: Assumption) -> Callable[[_Function], _Funct
 
 
 def is_shared(of: "Instance | AnySchedule") -> bool:
-    """Whether the endpoints of an instance or schedule share out the message, as in an all-gather or a reduce-scatter."""
+    """Whether the endpoints of an instance or schedule share out the message: whether it is an all-gather or reduce-scatter."""
     return of.collective.kind in _SHARED
 
 

@@ -147,8 +147,8 @@ class TimeInstance:
         return distances(topology, self.hops, topology.endpoints.astype(np.int64))
 
     def hops_towards(self, sinks: Sequence[int]) -> Int64:
-        """`hops`, where a message need not be fired again by one of `sinks`. Results are cached, since searches ask for the same
-        sinks many times."""
+        """`hops`, where a message need not be fired again by one of `sinks`. Cached, since searches ask for the same sinks
+        often."""
         if (key := tuple(sinks)) not in self._towards:
             topology = self.instance.topology
             wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
@@ -171,8 +171,7 @@ def load_time_witnesses() -> Registry[Callable[[TimeInstance, Mapping[str, Any]]
 
 
 def check_time_bound(of: TimeInstance, bound: Any) -> int:
-    """The number of cycles of a time bound, if its witness proves exactly this number; WitnessError with the rules of
-    `check_bound`."""
+    """The cycles of a time bound, if its witness proves exactly this number; WitnessError with the rules of `check_bound`."""
     fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS, optional=[CLASS]), load_time_witnesses()
     kind, value = fields.text("kind", known=kinds), fields.text("value")
     fields.choice("quantity", (TIME,))

@@ -95,9 +95,9 @@ class Freedom(Shown):
 
     @cached_property
     def buffers_enough(self) -> int | None:
-        """The number of flits of each buffer that is enough to hold so much of all that ever comes that no circle of waits is left;
-        None where only the buffers of virtual channels that are reused before they are empty help, and for any number of packets.
-        O(log) times the graph."""
+        """The flits that buffers need to hold so much of what ever comes that no circle of waits is left; None where only the
+        buffers of virtual channels that are reused before they are empty help, and for any number of packets. O(log) times the
+        graph."""
         if self.machine.router.vc_reuse != "tail":
             return None
         load = load_of(self.walks, self.waits)
@@ -217,8 +217,7 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
 
 
 def deadlock_of_tables(tables: Tables, framing: str | None = None) -> Freedom:
-    """The result of `deadlock_of_schedule` for the schedule that the rows execute, with the message size and machine of the
-    tables."""
+    """`deadlock_of_schedule` for the schedule that the rows execute, with the message size and machine of the tables."""
     answer = _freedom(tables.schedule, tables.machine, tables.chunk_bytes, framing)
     effect = agreement_of_tables(tables, framing)
     return replace(answer, agrees=effect is None, agreement=effect)

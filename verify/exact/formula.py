@@ -48,8 +48,7 @@ class Formula:
 
         s[i][j] is true if at least j + 1 of the first i + 1 literals are: s[i][0] follows from literal i, s[i][j] from s[i-1][j]
         and from literal i with s[i-1][j-1]. Only this direction is encoded: a counter may be true without need, which forbids
-        nothing else.
-        O(literals · most) variables and clauses.
+        nothing else. O(literals · most) variables and clauses.
         """
         most = min(most, len(literals))
         before: list[int] = []

@@ -157,7 +157,7 @@ def shares_of(schedule: Schedule) -> set[int]:
 
 def asked_by(schedule: Schedule) -> tuple[Question, int] | None:
     """The question that a schedule answers, without a point of its own yet, and its number of chunks as questions count them; None
-    where these are not shared out equally. O(chunks)."""
+    where its chunks are not shared out equally. O(chunks)."""
     question = Question(schedule.topology, schedule.collective, 1, 1, 1)
     each = 1 if question.is_sum else len(question.demands)
     chunks = schedule.chunks // each

@@ -1,5 +1,4 @@
-"""Questions about runs in fine slots: whether an all-reduce can end within a number of cycles, and when each sum can be at each
-endpoint."""
+"""Questions about runs in fine slots: whether an all-reduce can end within some cycles, and when each sum can be at an endpoint."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -41,9 +41,8 @@ class Race:
     """Two transfers, rows of the schedule in steps of one round or fine slots, that only slots keep in order; `what` they would
     spoil.
 
-    `first` reads the cell (chunk at node), or writes it; `second` writes it, and should come later. None for both where
-    iterations share a cell, for `first` also where no unit reads the cell, and where chains of waits were too many to be
-    followed."""
+    `first` reads the cell (chunk at node), or writes it; `second` writes it, and should come later. None for both where iterations
+    share a cell, for `first` also where no unit reads the cell, and where chains of waits were too many to be followed."""
 
     node: int
     chunk: int

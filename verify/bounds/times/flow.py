@@ -40,14 +40,12 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     a sink no earlier than its label, the least of "to", and its message is complete `leave` cycles later.
 
     Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles at
-    an endpoint or a switch.
-    Chains whose granules are added only at their sinks or later end as late as those above, and their runs as much later. A chain
-    with an addition before its sink may lead past the narrow lanes while others wait for them: the run takes at least `first`, the
-    addition, and the shortest path to a sink. Where all lanes that take anything leave the source itself, that is so only of chains
-    that leave it for the last time as a sum, after something was received (`received`) and added: for what leaves it alone the
-    labels of all that follows hold as much later. The bound is the smaller of bound + addition and that time, and never less than
-    without.
-    O(links) and, where contributions are added, a search for shortest paths from one node.
+    an endpoint or a switch. Chains whose granules are added only at their sinks or later end as late as those above, and their runs
+    as much later. A chain with an addition before its sink may lead past the narrow lanes while others wait for them: the run takes
+    at least `first`, the addition, and the shortest path to a sink. Where all lanes that take anything leave the source itself,
+    that is so only of chains that leave it for the last time as a sum, after something was received (`received`) and added: for
+    what leaves it alone the labels of all that follows hold as much later. The bound is the smaller of bound + addition and that
+    time, and never less than without. O(links) and, where contributions are added, a search for shortest paths from one node.
     """
     only_fields("flow", witness, ["from", "to", "label"])
     sources, sinks = (endpoints_of(of, "flow", name, witness[name]) for name in ("from", "to"))

@@ -1,9 +1,8 @@
 """The trusted formula of runs: whether an all-reduce of equal chunks can be over within some cycles, in fine slots.
 
-The sentences F1 to F17 of docs/decisions/0009-fine-slots.md say when a schedule with fine slots does what. Every such schedule
-that is over in time is a model of the formula, whatever its slots, buffers, routes, waits and iterations, so that a refutation
-excludes all of them. The formula allows more than schedules can do. What it demands, of sums of the contributions of sets of
-endpoints:
+The sentences F1 to F17 of docs/decisions/0009-fine-slots.md say when a schedule with fine slots does what. Every such schedule that
+is over in time is a model of the formula, whatever its slots, buffers, routes, waits and iterations, so that a refutation excludes
+all of them. The formula allows more than schedules can do. What it demands, of sums of the contributions of sets of endpoints:
 
 - An endpoint *has* its own contribution at once, and any other sum from when a message that brings it *came*, or from when its
   reduction unit has *added* it. No sum counts a contribution twice, as nothing takes it out again.

@@ -18,8 +18,7 @@ from certree.verify.exact.rup import parse_proof
 
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
-    """The files (name -> content) of the formula and the proof of a `drat` or `share` refutation, in each form. O(formula +
-    proof)."""
+    """The files (name -> content) of the formula and proof of a `drat` or `share` refutation, in each form. O(formula + proof)."""
     pairs, ordered = proof.get("pairs"), proof.get("ordered", False)
     formula = (encode(question, ordered=ordered) if pairs is None else share_encoder(question, pairs)).formula
     name = "refuted_c{}_s{}_r{}".format(*question.point)

@@ -1,5 +1,4 @@
-"""Shares of links: at least one of C equal chunks loads the counted links with at most 1/C of what they can carry, which is
-refuted.
+"""Shares of links: one of C equal chunks loads the counted links with at most 1/C of what they can carry, which is refuted.
 
 Take any schedule of C chunks in S steps and R rounds, and some pairs of neighbours. In R rounds they carry at most R · (sum of
 their capacities) transfers. Of the C chunks (of a spreading: of the C sets of one chunk of each demand) one loads them at most
