@@ -1,13 +1,14 @@
 """The rules of the checkers, and the functions that check them; both are registered by decorator.
 
-    @check() @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via
-    0>1>2>3>4>5>6>7>8>9") def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
+    @check()
+    @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via 0>1>2>3>4>5>6>7>8>9")
+    def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
 
 `example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
 `period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes; `3.1` is buffer 1 of node
 3. For anything else it lists the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons separate
-  several. Where no such text can break the rule, or only a long one, `example` is the file of the test that breaks it, which has
-  the rule's name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
+  several. Where no such text can break the rule, or only a long one, `example` is the file of the test that does, with the rule's
+  name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
 
 Every check runs on every schedule whose structure is right, and what it reports makes the schedule invalid: no rule is off by
 default. Where a rule of STRUCTURAL is broken, only the checks of the first stages run (`run_checks`).

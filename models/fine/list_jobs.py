@@ -145,8 +145,7 @@ class Turns:
 
     @classmethod
     def in_each_way(cls, priority: Int64) -> Iterator["Turns"]:
-        """The turns in which the lowest priority goes first, at once or patiently, and then the same with rows apart at reduction
-        units."""
+        """The turns with the lowest priority first, at once or patiently, and then the same with rows apart at reduction units."""
         return (cls.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
 
     def of_rows(self, block: NDArray[Any]) -> "Turns":

@@ -15,8 +15,7 @@ LOWERINGS: Registry[type["Lowering"]] = Registry("lowering")
 
 
 class Lowering(ABC):
-    """One step from form to form: the same transfers, stated in another form. `removes`: the parts of a form that are gone
-    afterwards."""
+    """One step from form to form: the same transfers in another form. `removes`: the parts of a form that are gone afterwards."""
 
     removes: ClassVar[frozenset[str]]
     order_only: ClassVar[bool] = False  # steps may have more messages than links can take

@@ -94,8 +94,8 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """The result of `far_hops` for a schedule whose steps all have a slot of one length, so that hops are loads; UnsupportedError
-    for others."""
+    """The `far_hops` of a schedule whose steps all have slots of one length, so that hops are loads; UnsupportedError for
+    others."""
     schedule.require_equal_slots("loads of links")
     return far_hops(schedule)
 

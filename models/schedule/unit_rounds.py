@@ -26,10 +26,10 @@ _SPREADS: WeakKeyDictionary[Schedule, tuple[Int64, Int64]] = WeakKeyDictionary()
 def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
     """The schedule with every step of r rounds spread over r steps of one round; itself when all steps have one round.
 
-    Where routes over several links do not fit r rounds the step becomes longer, and all behind it moves. Causality is kept: a
-    dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay 1 can be given another `delay` d: d -
-    1 empty steps then follow each step, so that shorter slots suffice. Raises UnsupportedError where a send would include data that
-    in steps of several rounds arrive too late for it, and for more than MAX_CHUNKS rounds.
+    Where routes over several links do not fit r rounds the step becomes longer, and all behind it moves. Causality is kept: a dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay
+    1 can be given another `delay` d: d - 1 empty steps then follow each step, so that shorter slots suffice.
+    Raises UnsupportedError where a send would include data that in steps of several rounds arrive too late for it, and for more
+    than MAX_CHUNKS rounds.
     """
     if (schedule.rounds == 1).all():
         return schedule
@@ -90,8 +90,9 @@ def spread(schedule: Schedule) -> tuple[Int64, Int64]:
     misses), and then the step gets longer: a second order, by how far the destination's number lies behind the source's, is tried
     as well, and the shorter result is kept. In a step whose links are over-subscribed the last round takes what is left, so that
     contention stays visible. A node that in one step sends a chunk and receives the same chunk sends it in an earlier round or in
-    the same one; nodes that exchange a chunk do so in one round. O(rows log rows) for steps between neighbours; O(hops · rounds /
-    64) more for each row of the others, except in steps that do what one before them did, with other chunks.
+    the same one; nodes that exchange a chunk do so in one round.
+    O(rows log rows) for steps between neighbours; O(hops · rounds / 64) more for each row of the others, except in steps that do
+    what one before them did, with other chunks.
     """
     offset, length = _between_neighbours(schedule), schedule.rounds.astype(np.int64)
     special = np.zeros(schedule.steps, np.bool_)

@@ -151,8 +151,7 @@ def node_numbers(instance: Instance, kind: str, name: str, value: Any, absent: i
 
 
 def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
-    """Flags by node id for a list of distinct existing nodes: at least one endpoint that takes part is in the list, and one is
-    not."""
+    """Flags by node id for a list of distinct existing nodes; of the endpoints that take part, some are in it and some are not."""
     if not isinstance(value, list) or not value:
         raise malformed(f"{kind} witness: set must be a list of node ids")
     flags = np.zeros(len(instance.topology.kind), np.bool_)

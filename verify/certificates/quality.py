@@ -40,8 +40,7 @@ def _fine_time(schedule: Schedule) -> Fraction:
 def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_steps: bool | None = None) -> Quality:
     """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones.
 
-    `counts_steps`: whether its steps are compared with a bound; by default they are, unless it has fine slots, which are not whole
-    steps.
+    `counts_steps`: whether its steps are compared with a bound; by default they are, except fine slots, which are not whole.
     """
     instance = Instance.of(schedule)
     checked = [(check_bound(instance, bound), bound) for bound in [*bounds, *cheap_bounds(instance)]]

@@ -31,8 +31,7 @@ FORMAT, VERSION = "certree-deadlock", 1
 
 @dataclass(frozen=True, order=True)
 class Channel:
-    """One direction of the links between two neighbours, and those of its virtual channels that packets may take all together or
-    not at all."""
+    """One direction of the links between two neighbours, and its virtual channels that packets may take together or not at all."""
 
     source: int
     destination: int
@@ -217,7 +216,8 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
 
 
 def deadlock_of_tables(tables: Tables, framing: str | None = None) -> Freedom:
-    """`deadlock_of_schedule` for the schedule that the rows execute, with the message size and machine of the tables."""
+    """The result of `deadlock_of_schedule` for the schedule that the rows execute, at the message size and machine of the
+    tables."""
     answer = _freedom(tables.schedule, tables.machine, tables.chunk_bytes, framing)
     effect = agreement_of_tables(tables, framing)
     return replace(answer, agrees=effect is None, agreement=effect)

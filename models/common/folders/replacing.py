@@ -85,8 +85,7 @@ def _held(hidden: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _locked(hidden: Path, is_folder: bool) -> int | None:
-    """A lock on the hidden name as soon as no live process has it; None where that is impossible: no locks, or not allowed to open
-    it."""
+    """A lock on the hidden name as soon as no live process has it; None where that is impossible: no locks, or no permission."""
     while flock is not None:
         try:
             handle = _opened(hidden, is_folder)

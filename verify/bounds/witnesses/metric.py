@@ -48,8 +48,9 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     sources and sinks are members, N of them. With a demand the sum is over its blocks, each times its granules, divided by all
     granules.
 
-    Proof. A transfer from u to v puts one message on each link of its route, so it uses at least d(u, v) of the sum of capacity ·
-    length that one round offers. So rounds · sum(capacity · length) is at least the total distance of all transfers of all chunks.
+    Proof. A transfer from u to v puts one message on each link of its route, so it uses at least d(u, v) of the sum of
+    capacity · length that one round offers. So rounds · sum(capacity · length) is at least the total distance of all transfers of
+    all chunks.
 
     With targets: the transfers that bring a chunk from s to t form a chain, and their distances add up to d(s, t) or more.
 

@@ -30,8 +30,7 @@ def _made_once(instance: Instance, _: Mapping[str, Any]) -> str | None:
 
 
 def is_for_sums_made_once(instance: Instance) -> bool:
-    """Whether the proof needs each sum to be made at one node: it does where a value may stand at a node that need not get the
-    result."""
+    """Whether the proof needs each sum to be made at one node: where a value may stand at a node that need not get the result."""
     return instance.collective.gathers and instance.count < int(instance.topology.holds.sum())
 
 

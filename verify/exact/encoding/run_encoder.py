@@ -30,8 +30,7 @@ MAX_CLAUSES = 2_000_000
 
 
 class RunEncoder:
-    """The formula of a question; complete after construction. If some endpoint cannot have the whole sum in time, it has the empty
-    clause.
+    """The formula of a question, complete after construction; the empty clause if an endpoint cannot have the whole sum in time.
 
     UnsupportedError where it would have more than MAX_CLAUSES clauses. O(clauses) time and memory.
     """
