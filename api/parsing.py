@@ -187,7 +187,7 @@ def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
     Parameters
     ----------
     parameters : str, path or Machine
-        By default that of MultiTree.
+        A machine, the name of a preset, or a TOML file; by default the machine of MultiTree.
 
     Returns
     -------

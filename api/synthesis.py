@@ -68,7 +68,7 @@ def synthesize(
     run : {"slotted", "paced", "fastest"}
         How candidates of method auto run where they are compared; demands are not paced.
     goal : str, optional
-        One of `certree list`: only what reaches it is taken, and `fastest_cycles` in the provenance is that of a call without.
+        One of `certree list`: only a schedule that reaches it is taken. `fastest_cycles` in the provenance is that without a goal.
     skew, drift : int and str, optional
         The cycles by which the counters of nodes may start apart: fine slots then get guards, for that size and machine. With goal
         "hardware" also a drift, such as "50ppm".

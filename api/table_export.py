@@ -102,7 +102,7 @@ def row_bits(tables: Tables) -> dict[str, int]:
     Parameters
     ----------
     tables : Tables
-        Of any format.
+        Tables of any format.
 
     Returns
     -------

@@ -7,8 +7,8 @@
 `example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
 `period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes; `3.1` is buffer 1 of node
 3. For anything else it lists the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons separate
-  several. Where no such text can break the rule, or only a long one, `example` is the file of the test that does, with the rule's
-  name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
+several. Where no such text can break the rule, or only a long one, `example` is the file of the test that does, with the rule's
+name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
 
 Every check runs on every schedule whose structure is right, and what it reports makes the schedule invalid: no rule is off by
 default. Where a rule of STRUCTURAL is broken, only the checks of the first stages run (`run_checks`).

@@ -27,7 +27,7 @@ def junit(batch: Batch) -> bytes:
     Parameters
     ----------
     batch : Batch
-        Of `verify_all`.
+        The result of `verify_all`.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def sarif(batch: Batch) -> bytes:
     Parameters
     ----------
     batch : Batch
-        Of `verify_all`.
+        The result of `verify_all`.
 
     Returns
     -------

@@ -26,8 +26,9 @@ _SPREADS: WeakKeyDictionary[Schedule, tuple[Int64, Int64]] = WeakKeyDictionary()
 def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
     """The schedule with every step of r rounds spread over r steps of one round; itself when all steps have one round.
 
-    Where routes over several links do not fit r rounds the step becomes longer, and all behind it moves. Causality is kept: a dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay
-    1 can be given another `delay` d: d - 1 empty steps then follow each step, so that shorter slots suffice.
+    Where routes over several links do not fit r rounds the step becomes longer, and all behind it moves. Causality is kept:
+    a dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay 1 can be given another `delay` d:
+    d - 1 empty steps then follow each step, so that shorter slots suffice.
     Raises UnsupportedError where a send would include data that in steps of several rounds arrive too late for it, and for more
     than MAX_CHUNKS rounds.
     """

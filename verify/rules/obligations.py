@@ -22,7 +22,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """Initial contents and obligations of cells. `ranks`: the number of endpoints. `node`: the node at each place of an endpoint's
+    """Contents and obligations of cells. `ranks`: the number of endpoints. `node`: the node at each place of an endpoint's
     data or of a switch; `buffers`: the number of buffers of an endpoint.
 
     `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
