@@ -75,8 +75,10 @@ def topology(network: Network) -> Topology:
 def demand(amounts: str | Path | Sequence[Sequence[int]], network: Network, granule_bytes: int | None = None) -> Demand:
     """The demand of a matrix of bytes, or of a CSV with one.
 
-    Parameters ---------- amounts : matrix, str or path Entry (i, j) is the number of bytes that endpoint number i has for endpoint
-    number j; entries from an endpoint to itself do not count.
+    Parameters
+    ----------
+    amounts : matrix, str or path
+        Entry (i, j): the bytes that endpoint number i has for endpoint number j; entries from an endpoint to itself do not count.
     network
         As in `topology`.
     granule_bytes : int, optional

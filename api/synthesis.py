@@ -72,9 +72,9 @@ def synthesize(
     skew, drift : int and str, optional
         The cycles by which the counters of nodes may start apart: fine slots then get guards, for that size and machine. With goal
         "hardware" also a drift, such as "50ppm".
-    order : str, optional The order in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such
-    as "((0,1),(2,3))" or a file
-        with one (docs/explanation/additions.md).
+    order : str, optional
+        The order in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))"
+        or a file with one (docs/explanation/additions.md).
     relay : str or iterable of int
         The endpoints through which members of a collective may pass data, as in `relayed`.
     effort : int, optional

@@ -183,8 +183,7 @@ class Bounds(Shown):
     `any_shares`: for an all-gather or reduce-scatter, a bound like `bandwidth` that holds whatever parts of the message the
     endpoints root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and
     the machine `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise,
-    for any shares. `order`: the order in which the chunks are added; None for any. The key `class` of a document has its
-    assumptions.
+    for any shares. `order`: the order in which the chunks are added; None for any. The key `class` of a document: its terms.
     """
 
     topology: Topology

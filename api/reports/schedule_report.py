@@ -39,8 +39,7 @@ from certree.verify.verdict import Quality, Verdict
 
 
 def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
-    """The key `time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that
-    machine.
+    """The key `time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form there.
 
     `slot_cycles`: for tables, the slot length that they state and that the time is for; the result then also has
     `least_slot_cycles`, the shortest sufficient one.

@@ -94,8 +94,7 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """The `far_hops` of a schedule whose steps all have slots of one length, so that hops are loads; UnsupportedError for
-    others."""
+    """The `far_hops` of a schedule whose steps all have slots of one length, so that hops are loads; else UnsupportedError."""
     schedule.require_equal_slots("loads of links")
     return far_hops(schedule)
 

@@ -147,8 +147,7 @@ class TimeInstance:
         return distances(topology, self.hops, topology.endpoints.astype(np.int64))
 
     def hops_towards(self, sinks: Sequence[int]) -> Int64:
-        """`hops`, where a message need not be fired again by one of `sinks`. Cached, since searches ask for the same sinks
-        often."""
+        """`hops`, where a message need not be fired again by one of `sinks`. Cached: searches ask for the same sinks often."""
         if (key := tuple(sinks)) not in self._towards:
             topology = self.instance.topology
             wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
