@@ -50,9 +50,9 @@ def export(
     epoch : int, optional
         The number of the export, 0 to 65535, in the header of each node's image together with a CRC-32. Such tables can take over
         from others while a system runs (`simulate_switch`).
-    control : {"slotted", "lockstep"} The control of the interface of `systemverilog`. "lockstep" is the timestep counter of
-    MultiTree (E6), for which the golden trace is
-        that of a paced run; such tables state no order of additions.
+    control : {"slotted", "lockstep"}
+        What fires the rows of `systemverilog`'s interface. "lockstep" is the timestep counter of MultiTree (E6), for which the
+        golden trace is that of a paced run; such tables state no order of additions.
     force : bool
         Replace an empty folder or another tables directory.
 

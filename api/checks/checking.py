@@ -81,7 +81,7 @@ def verify(
         For bundles: "hashes", the default, takes the results of TLC on trust once the hashes of tool and modules are right, "none"
         runs TLC again.
     executor : {"msccl-0.7.4", "rccl", "mscclpp-0.9"}, optional
-        For programs: the runtime whose limits they must keep.
+        For programs: the executor whose limits they must keep.
 
     Returns
     -------
