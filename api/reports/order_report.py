@@ -15,7 +15,7 @@ from certree.verify.order.additions import additions_of
 def order_of(schedule: AnySchedule, router_effect: str | None = None) -> dict[str, Any]:
     """The key `order` of a report on a valid schedule; nothing for a collective that does not add, and `order_unknown`, the reason,
     where it is too large to be examined. `router_effect`: why messages may be late, and so come in another order than that of the
-    slots, if they may; it is `may_change` of one order that slots fix."""
+    slots, if they may; it becomes `may_change` where slots fix one order."""
     try:
         found = additions_of(schedule)
     except InputError as error:

@@ -116,7 +116,7 @@ def rounded_of(topology: Topology) -> dict[str, Any]:
 
 
 def rounded_words(report: Mapping[str, Any], then: str = "bounds are of the rates described") -> list[str]:
-    """The line that says which rates a schedule uses in part, and what follows is about; none without any."""
+    """The line that states which rates a schedule uses in part, and `then`; none without such rates."""
     if "rounded" not in report:
         return []
     unit, rates = report["rounded"]["unit"], report["rounded"]["rates"]

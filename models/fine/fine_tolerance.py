@@ -55,7 +55,7 @@ def spread_of(skew: int, drift: Fraction, cycles: int) -> int:
 
 
 def tolerates_clocks(schedule: Schedule, skew: int, drift: Fraction) -> bool:
-    """Whether everything stays right with counters that start and drift apart by these (`spread_of`)."""
+    """Whether everything stays right with counters of this `skew` and `drift` (`spread_of`)."""
     if not drift:
         return tolerates(schedule, skew)
     times = fine_times(schedule)
@@ -120,7 +120,7 @@ def _least_gap(place: Int64, entry: Int64, end: Int64, lanes: Int64) -> int:
 
 
 def _is_in_time(times: FineTimes, skew: int) -> bool:
-    """Whether all that is read or overtaken has landed, if everything may come that much later."""
+    """Whether all that is read or overtaken has landed, if everything may come `skew` cycles later."""
     schedule, landing = times.schedule, _latest(times, skew)
     if (landing - times.landing).max() >= _shortest(times):
         return False

@@ -54,7 +54,7 @@ class UpDown:
         return found
 
     def _leads_on(self, link: int, rising: bool, down: Int64, best: Int64) -> bool:
-        """Whether a link is the next of a shortest route, which may still rise or not."""
+        """Whether a link is the next of a shortest route; `rising`: whether the route may still rise."""
         source, target = int(self.topology.src[link]), int(self.topology.dst[link])
         left = int((best if rising else down)[source])
         if self.up[link]:

@@ -27,7 +27,7 @@ class Layout:
 
 
 def blocks_of(tables: Tables) -> int:
-    """k, the chunks of one iteration for each pair of endpoints, of tables of `blocks` in equal blocks; 0 elsewhere."""
+    """k, the number of chunks of one iteration for each pair of endpoints, in tables of equal `blocks`; 0 for other tables."""
     equal = tables.profile is Profile.BLOCKS and not tables.has_sizes
     return message_chunks(tables) // len(tables.members) if equal else 0
 
@@ -59,7 +59,8 @@ def layout(tables: Tables) -> Layout:
 
 
 def _layout_of_sizes(tables: Tables) -> Layout:
-    """With a demand: the areas are as long as the longest of any node. There is one iteration, so that strides mean nothing."""
+    """The layout with a demand: the areas are as long as the longest of any node. There is one iteration, so that strides mean
+    nothing."""
     sizes, nodes = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), len(tables.topology.kind)
     work = _is_work(tables)
     passing = tables.arrival_node[work], tables.sizes(tables.arrival_flow[work])

@@ -75,8 +75,8 @@ def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
 
 
 def meetings(pair: Int64, first: Int64, last: Int64, around: Int64 | None = None) -> Int64:
-    """How many other uses of its pair of nodes each use meets at some time from cycle `first` to `last`. `around`: the cycles by
-    which copies of all uses are later. O(uses log uses)."""
+    """How many other uses of its pair of nodes each use meets at some time from cycle `first` to `last`. `around`: shifts, in
+    cycles, with which all uses recur. O(uses log uses)."""
     around = np.zeros(1, np.int64) if around is None else around
     begins, finishes = ((when[:, None] + around).ravel() for when in (first, last))
     begins, finishes, first, last = within_words(int(pair.max(initial=0)) + 1, begins, finishes, first, last)

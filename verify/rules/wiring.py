@@ -110,8 +110,8 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
 
 
 def _check_routes(schedule: Schedule, findings: Findings, executable: Flags) -> None:
-    """A route is a chain of links from src to dst that comes to no link and no node twice; what lies between forwards: a switch,
-    reducing or not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
+    """Check that a route is a chain of links from src to dst that comes to no link and no node twice; what lies between forwards: a
+    switch, reducing or not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
     if not schedule.routes:
         return
     topology = schedule.topology

@@ -158,7 +158,7 @@ def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings
 
 
 def _check_reduce_rows(tables: Tables, reduces: _Arrivals, findings: Findings) -> None:
-    """A REDUCE waits for exactly the reductions that its node receives of the flow, all of which have landed."""
+    """Check that a REDUCE waits for exactly the reductions that its node receives of the flow, all of which have landed."""
     rows = np.flatnonzero(tables.op == RowOp.REDUCE)
     cell = reduces.cell(tables.node[rows], tables.flow[rows])
     begin, end = reduces.at(cell)
@@ -184,7 +184,7 @@ def _check_reduce_rows(tables: Tables, reduces: _Arrivals, findings: Findings) -
 
 
 def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
-    """A GATHER waits for its copy, or at the root for all reductions of the flow; they have landed when it fires."""
+    """Check that a GATHER waits for its copy, or at the root for all reductions of the flow; they have landed when it fires."""
     rows = np.flatnonzero(tables.op == RowOp.GATHER)
     cell, parent, step = copies.cell(tables.node[rows], tables.flow[rows]), tables.parent[rows], tables.step[rows]
     begin, end = copies.at(cell)
@@ -203,7 +203,8 @@ def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, fi
 
 
 def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> None:
-    """No row reads its chunk while a transfer into it is in flight: data that lands by step s + delay may arrive earlier."""
+    """Check that no row reads its chunk while a transfer into it is in flight: data that lands by step s + delay may arrive
+    earlier."""
     cell = arrivals.cell(tables.node, tables.flow)
     number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
     span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + 2
@@ -238,5 +239,5 @@ def _copy_of(node: int) -> str:
     Subject.TABLES,
 )
 def check_arrivals(tables: Tables, findings: Findings) -> None:
-    """The expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
+    """Check that the expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
     report(arrival_faults(tables), findings)

@@ -68,8 +68,8 @@ def covers(instance: Instance) -> bool:
 
 
 def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) -> tuple[Int64, Int64]:
-    """(tree, far): `tree[s, v]` is the length of a shortest tree that joins node v and the set s of all members but the last, bit i
-    for the i-th; its last row is at the last member for all of them and elsewhere. `far`: distances between all nodes.
+    """(tree, far): `tree[s, v]` is the length of a shortest tree that joins node v and the members in s, bit i for the i-th, the
+    last one left out. One more row has that of all members, at the last one only. `far`: distances between all nodes.
 
     Trees branch in nodes that hold chunks. Dreyfus and Wagner's recursion: a tree is a path to a node where trees of two parts of
     the set meet.

@@ -29,7 +29,7 @@ def parse_numbers(family: str, arguments: str, *, count: int | None = None) -> t
 
 
 def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
-    """The sizes of a box of nodes: TopologyError, too, where it has more than MAX_NODES."""
+    """The sizes of a box of nodes; TopologyError also where it has more than MAX_NODES."""
     sizes = parse_numbers(family, arguments, count=dimensions)
     if math.prod(sizes) > MAX_NODES:
         raise TopologyError(f"{family}:{arguments}: more than {MAX_NODES} nodes")
@@ -37,7 +37,7 @@ def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -
 
 
 def no_arguments(family: str, arguments: str) -> None:
-    """Raise TopologyError unless a network of fixed size was named without any."""
+    """Raise TopologyError unless a network of fixed size was named without sizes."""
     if arguments:
         raise TopologyError(f"{family}:{arguments}: {family} takes no sizes")
 
