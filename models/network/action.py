@@ -21,8 +21,7 @@ Reached = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """A group that moves nodes. `moves`, shape (generators, N): where each generator takes each node. `box`: the sizes given to
-    `of_box`.
+    """A group that moves nodes. `moves`, shape (generators, N): where each generator takes each node. `box`: sizes of `of_box`.
 
     The constructor checks that every generator is a permutation (ScheduleFormatError); `certree.verify` checks whether the group
     fits a network. O(generators · N) time and memory.

@@ -59,8 +59,7 @@ def layout(tables: Tables) -> Layout:
 
 
 def _layout_of_sizes(tables: Tables) -> Layout:
-    """The layout with a demand: the areas are as long as the longest of any node. There is one iteration, so that strides mean
-    nothing."""
+    """The layout with a demand: the areas are as long as the longest of any node. With one iteration, strides have no use."""
     sizes, nodes = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), len(tables.topology.kind)
     work = _is_work(tables)
     passing = tables.arrival_node[work], tables.sizes(tables.arrival_flow[work])

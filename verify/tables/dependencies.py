@@ -203,8 +203,7 @@ def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, fi
 
 
 def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> None:
-    """Check that no row reads its chunk while a transfer into it is in flight: data that lands by step s + delay may arrive
-    earlier."""
+    """Check that no row reads its chunk while a transfer into it is in flight: it may arrive before step s + delay."""
     cell = arrivals.cell(tables.node, tables.flow)
     number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
     span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + 2
