@@ -251,7 +251,7 @@ def bound(
     Returns
     -------
     Bounds
-        `bandwidth` in messages per unit of capacity, `latency` in steps, `time_cycles` with a size, and the witnesses.
+        `bandwidth` as a multiple of M/B, `latency` in steps, `time_cycles` with a size, and the witnesses.
 
     Raises
     ------
