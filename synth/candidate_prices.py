@@ -1,7 +1,7 @@
-"""Prices of candidates of method auto before they are built: the cost at most, and the cycles at best.
+"""Prices of candidates of method auto before they are built: an upper bound on the work, and a lower bound on the cycles.
 
-A price is in closed form, from the numbers of endpoints, chunks and steps: it takes no more time than a search for the nearest
-endpoints. Work is counted in transfers, so that what is left out does not depend on the speed of the computer.
+A price is in closed form, from the numbers of endpoints, chunks and steps, and takes no more time than a search for the nearest
+endpoints. Work is counted in transfers, so the candidates that are left out do not depend on the speed of the computer.
 """
 
 from collections.abc import Mapping
@@ -26,18 +26,19 @@ from certree.synth.price import FREE, Price
 BUDGET = 3_000_000
 #: the least part of the budget that is spent, however close the best schedule is to the time bound
 LEAST_PART = Fraction(1, 8)
-#: work up to which a candidate is built though nothing is left, which counts: most of those for 64 endpoints and fewer. Among more
-#: than MANY endpoints only while the best schedule takes more than WORTH times the time bound
+#: work up to which a candidate is built even when the budget is used up; its work is counted still. Most candidates for 64
+#: endpoints and fewer are below it. Among more than MANY endpoints, only while the best schedule takes more than WORTH times the
+#: time bound
 CHEAP = 1 << 18
-#: a candidate is left out whose lower bound is more than the best schedule takes over this
+#: a candidate is left out when its lower bound is more than the cycles of the best schedule divided by this number
 WORTH = Fraction(101, 100)
-#: while the best schedule takes at most that many times the time bound, among up to MANY endpoints WORTH times, no candidate is
-#: built whose work is more than TIMES that of the best and half of CHEAP, times the effort
+#: while the best schedule takes at most this many times the time bound (WORTH times among up to MANY endpoints), no candidate is
+#: built whose work is more than TIMES that of the best schedule and more than half of CHEAP, times the effort
 NEAR, TIMES = Fraction(5, 4), 3
 #: work of a transfer that the list scheduler books many times, of one that meets many others on its route, and of one that
 #: meets some
 BOOKED, CROWDED, ROUTED = 16, 14, 5
-#: how the reasons begin for which a candidate was not built, or built and not timed
+#: the beginnings of the reasons why a candidate was not built, or was built and not timed
 LEFT_OUT, NOT_TIMED = "not built: ", "not timed: "
 
 
@@ -53,7 +54,8 @@ def price_of(name: str, request: Request) -> Price:
 
 
 def generic_price(request: Request, work: int = 1) -> Price:
-    """The price of methods that state none: a chunk for each endpoint that passes all others, or one chunk with one root."""
+    """The price of methods that state none: each endpoint has a chunk that passes all others, or there is one chunk with one
+    root."""
     collective, others = request.collective, len(request.members) - 1
     phases = max(1, int(collective.reduces) + int(collective.gathers))
     chunks = 1 if collective.has_one_root else len(request.members)
@@ -72,7 +74,8 @@ def step_price(
 ) -> Price:
     """The price of an algorithm in equal slots, with phases of `steps` steps and `transfers`, by default N - 1 of each chunk.
 
-    A step takes a slot at least, between the nearest endpoints; a slot has no more messages than endpoints have lanes out.
+    A step takes at least one slot, between the nearest endpoints; a slot has at most as many messages as endpoints have outgoing
+    lanes.
     """
     topology, collective = request.topology, request.collective
     phases = max(1, int(collective.reduces) + int(collective.gathers))
@@ -93,7 +96,8 @@ def pairs_price(request: Request, options: Mapping[str, Any]) -> Price:
 
 
 def built_price(request: Request, schedule: AnySchedule) -> Price:
-    """The price of a schedule before its time is known, for which transfers that meet have to be given rounds. O(steps)."""
+    """The price of a schedule before its time is known: to compute the time, transfers that share links must be given rounds.
+    O(steps)."""
     if not isinstance(schedule, Schedule) or schedule.has_fine_slots or schedule.repeats > 1 or schedule.version_2_fields:
         return Price(schedule.transfers)
     rounds = int(schedule.rounds.sum(dtype=np.int64))
@@ -103,10 +107,11 @@ def built_price(request: Request, schedule: AnySchedule) -> Price:
 
 
 def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: int) -> int:
-    """The least cycles of N steps one after the other, that have S slots; 0 where the machine contradicts the network.
+    """The least number of cycles of `steps` consecutive steps with `slots` slots in all; 0 where the machine contradicts the
+    network.
 
-    Slots are as long as a chunk takes on a lane. Where what arrives is used in the next step, `delay` 1, steps are as long as it
-    takes on its way to the nearest endpoint, too.
+    A slot is as long as a chunk takes on a lane. With `delay` 1, data are used in the step after they arrive, so a step also
+    includes the time to the nearest endpoint.
     """
     machine, topology = request.machine, request.topology
     if contradiction(topology, machine) is not None:
@@ -120,17 +125,17 @@ def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: 
 
 
 class Ledger:
-    """The budget of one choice, what was spent of it, and the best schedule so far.
+    """The work budget of one automatic choice, the work spent, and the best schedule so far.
 
-    What may be spent is in proportion to what can be gained: twice the part of the budget by which the best schedule exceeds the
-    time bound, all of it beyond one and a half times the bound. With every schedule that is found it stays the same or becomes
-    less, and so does the time that a candidate has to reach. `endpoints` take part.
+    The work that may be spent is proportional to the possible gain: twice the fraction by which the best schedule exceeds the time
+    bound, and the whole budget beyond one and a half times the bound. Each new schedule keeps or lowers this limit, and likewise
+    the time that a candidate must reach. `endpoints` take part.
     """
 
     def __init__(self, effort: int, bound: int, endpoints: int) -> None:
         self.budget, self.bound, self.spent, self.endpoints = BUDGET * effort, bound, 0, endpoints
         self.best: tuple[int, str] | None = None
-        self.most: int | None = None  # work of a candidate: see NEAR
+        self.most: int | None = None  # most work of a candidate: see NEAR
 
     @property
     def part(self) -> Fraction:
@@ -145,7 +150,8 @@ class Ledger:
         return int(self.budget * self.part) - self.spent
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:
-        """Why a candidate of that price is not built; None where it is. Nothing is left out before there is a schedule."""
+        """The reason not to build a candidate of that price; None where it is built. No candidate is left out before there is a
+        schedule."""
         if self.best is None or price == FREE:
             return None
         if self.most is not None and price.total > self.most:
@@ -158,24 +164,24 @@ class Ledger:
         return slower
 
     def slower(self, price: Price, why: str = LEFT_OUT) -> str | None:
-        """Why the lower bound of a candidate is too high to be worth its work; None where it is not."""
+        """The reason to leave out a candidate whose lower bound is too high for its work; None where it is not too high."""
         if self.best is None or price.total <= CHEAP or price.cycles * WORTH <= self.best[0]:
             return None
         return f"{why}takes at least {price.cycles} cycles; {self.best[1]} takes {self.best[0]}"
 
     def admit(self, request: Request, schedule: AnySchedule) -> None:
-        """Raise UnsupportedError for a schedule whose lower bound is too high, and count what it took to build."""
+        """Raise UnsupportedError for a schedule whose lower bound is too high, and count the work of building it."""
         self.require(built_price(request, schedule))
 
     def require(self, built: Price) -> None:
-        """`admit` of a schedule of that price."""
+        """Do as `admit`, for a schedule that was built at that price."""
         if (refused := self.slower(built, NOT_TIMED)) is not None:
             self.spent += built.total
             raise UnsupportedError(refused)
 
     def note(self, price: Price, label: str, cycles: int | None, transfers: int) -> None:
-        """Count a candidate that was timed; `cycles`: None where it waits for credits. What does not apply says so before it
-        writes or books much, and is not counted. Where a price says nothing, the work of a candidate is its `transfers`."""
+        """Count a candidate that was timed; `cycles`: None where it waits for credits. A method that does not apply says so before
+        it does much work, and is not counted. Where the price says nothing about work, the work is the number of `transfers`."""
         self.spent += price.total
         if cycles is not None and (self.best is None or cycles < self.best[0]):
             self.best = cycles, label

@@ -1,4 +1,4 @@
-"""Routes that are free of deadlock, for any network: in layers of virtual channels, and up*/down* where there are too few."""
+"""Deadlock-free routes for any network: in layers of virtual channels, and up*/down* where the machine has too few channels."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ from certree.verify.deadlock.walks import schedule_vcs, schedule_walks
 
 
 def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
-    """The schedule, its routes free of deadlock in the routers of the machine whatever the message size.
+    """The schedule with routes that are free of deadlock in the routers of the machine, for any message size.
 
-    As it is where that is so, as on grids with datelines and on trees; without layers where it is so without, and nothing waits by
-    plan, since messages that do need buffers for themselves. Otherwise its routes are in as few layers of virtual channels as
-    `layers_of` finds; and where the machine has fewer channels than layers, the routes of the layers that are too many take the
-    last channel, up*/down* (`UpDown`), and steps last as long as their links then need.
-    Routes stay as they are, and are refused later, where no up*/down* route exists (links in one direction only), and in schedules
-    that repeat or have slots of fixed length, whose steps cannot become longer.
+    The schedule is unchanged where it is deadlock-free already, as on grids with datelines and on trees. Its layers are dropped
+    where it needs none and no message has planned waits, since messages with planned waits need buffers of their own. Otherwise its
+    routes use as few layers of virtual channels as `layers_of` finds. Where the machine has fewer channels than layers, the routes
+    of the surplus layers go up*/down* (`UpDown`) on the last channel, and steps become as long as their links then need. Routes
+    stay as they are, and are refused later, where no up*/down* route exists (links in one direction only), and in schedules that
+    repeat or have slots of fixed length, whose steps cannot become longer.
 
     O(hops of the routes) where no layers are needed.
     """
@@ -47,8 +47,8 @@ def _is_free(schedule: Schedule, machine: Machine) -> bool:
 
 
 def _up_down(plain: Schedule, layers: list[int], last: int) -> Schedule | None:
-    """The schedule with routes in layers up to `last`, in which all of that layer and of later ones are up*/down*; None where it
-    would need other slots, or where there is no such route."""
+    """The schedule with routes in layers up to `last`, in which all routes of that layer and of later ones are up*/down*. None
+    where it would need other slots, or where there is no such route."""
     fixed = plain.period is not None or plain.has_fine_slots or plain.provenance.get("published")
     if fixed:
         return None

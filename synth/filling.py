@@ -1,4 +1,4 @@
-"""Published algorithms as they are run on wide links: several at once, each on its part of the message."""
+"""Published algorithms on wide links: several copies run at once, each on its part of the message."""
 
 from dataclasses import replace
 
@@ -7,15 +7,15 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.method import Method, Request
 from certree.synth.ranks.embedding import channels_that_fill
 
-#: transfers up to which links are filled: routes of more take minutes
+#: most transfers with which links are filled: routes for more take minutes
 MOST_TRANSFERS = 1 << 20
 
 
 def made_and_options(method: Method, request: Request) -> tuple[AnySchedule, dict[str, str]]:
     """The schedule of a method, and the options that were added to those of the request; exceptions as of the method.
 
-    A published algorithm gets as many channels as fill wide links, or several links into switches, if its closed form is faster
-    so; with small messages it need not be. Nothing is added where the request says how many channels there are, or that rounds are
+    A published algorithm gets enough channels to fill wide links, or several links into switches, if that makes its closed form
+    faster; with small messages it may not. Nothing is added where the request says how many channels there are, or that rounds are
     as published.
     """
     made = method(request)

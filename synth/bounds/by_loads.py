@@ -1,8 +1,8 @@
-"""Lengths for the bound on a demand from the loads of a schedule: quick, where a search from equal lengths takes long.
+"""Lengths for the bound on a demand, from the loads of a schedule: fast where a search from equal lengths is slow.
 
-Where a schedule is nearly as good as any, the links that it fills most are those that any schedule fills, as complementary
-slackness has it. So long links are those that carry much, by the 16th power of their fill; a few passes of multiplicative weights
-then make them longer where shortest paths still meet, and roundings leave the links of a narrow cut alone.
+By complementary slackness, the links that a nearly optimal schedule fills most are those that every schedule fills. So the length
+of a link grows with the 16th power of its fill. A few passes of multiplicative weights then make links longer where shortest paths
+still meet, and rounding keeps only the links of a narrow cut.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _BITS, _SQUARINGS = 12, 4  # of fills, and of them: the 16th power
 
 
 def bounds_by_loads(instance: Instance, load: Int64) -> Iterator[Bound]:
-    """Metric bounds on an alltoallv by lengths that follow from what joined pairs of nodes carry (`load`), one after the other."""
+    """Yield metric bounds on an alltoallv, by lengths that follow from the amounts that joined pairs of nodes carry (`load`)."""
     topology, demand = instance.topology, instance.collective.demand
     assert demand is not None
     fill = (load << _BITS) // topology.pair_capacity
@@ -36,5 +36,5 @@ def bounds_by_loads(instance: Instance, load: Int64) -> Iterator[Bound]:
         found = grown(topology, own, topology.pair_capacity, ends, start, passes, PARTS)
         longest = int(found.max())
         for length in (found, *((2 * whole * found + longest) // (2 * longest) for whole in (1, 2))):
-            with suppress(WitnessError):  # no block is as long
+            with suppress(WitnessError):  # every block has length 0
                 yield make_bound(instance, "metric", {"length": length[topology.pair_of_link].tolist()})

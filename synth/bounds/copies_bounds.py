@@ -10,12 +10,12 @@ from certree.verify.bounds.witnesses.metric import distances
 
 MOST_DISTANCES = 1 << 16  # from an endpoint to a node; no bound on larger networks
 MOST_SETS = 4  # of endpoints that are far from the root
-PARTS = 8  # into which the range of cycles is divided, and again what lies around the best of them
+PARTS = 8  # into which the range of cycles is divided, and then again the range around the best of them
 
 
 def best_copies(of: TimeInstance) -> list[Bound]:
-    """The strongest copies bound that is found for a broadcast, to all endpoints that are at least some distance from the root;
-    none for other collectives. O(links · sets · log² cycles) and the distances between endpoints and nodes."""
+    """The strongest copies bound found for a broadcast, to all endpoints at some distance or more from the root; an empty list for
+    other collectives. O(links · sets · log² cycles) and the distances between endpoints and nodes."""
     topology, collective = of.instance.topology, of.instance.collective
     is_small = len(topology.endpoints) * len(topology.kind) <= MOST_DISTANCES
     if collective.kind is not CollectiveKind.BROADCAST or topology.reducing.any() or not is_small:
@@ -32,7 +32,7 @@ def best_copies(of: TimeInstance) -> list[Bound]:
 
 
 def _best_late(senders: Senders) -> int:
-    """Where the bound is highest, of some cycles, and again of some around it."""
+    """The cycle with the highest bound: of a few cycles over the whole range, then of a few around the best of these."""
     low, high, best = 0, senders.most_late - 1, (0, 0)
     while True:
         step = max(1, (high - low) // PARTS)

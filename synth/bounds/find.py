@@ -21,13 +21,12 @@ Bound = dict[str, Any]
 
 
 def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
-    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, for an all-gather or reduce-scatter
-    the best subpartition, which is for any shares, then the cheap ones.
+    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then those that are cheap to find.
+    For an all-gather or reduce-scatter the best subpartition is among them; it holds for any shares.
 
     All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); elsewhere, and
-    where some endpoints take no part, lengths and tolls, which are found by local search and by linear programs and need not be
-    the best there are.
-    Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
+    where some endpoints take no part, lengths and tolls. Local search and linear programs find these, and they need not be the best
+    possible. Collectives with roots, except all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
     instance = Instance(topology, collective, delay=delay)
@@ -50,10 +49,10 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
 
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
-    """The best subpartition bound on an all-gather or reduce-scatter with any shares that `FreeRoots.best_sets` finds; None on
-    networks of more than MAX_ROOTS endpoints, for some endpoints only, and for other collectives.
+    """The best subpartition bound that `FreeRoots.best_sets` finds on an all-gather or reduce-scatter with any shares. None on
+    networks of more than MAX_ROOTS endpoints, where only some endpoints take part, and for other collectives.
 
-    A maximum flow for each endpoint and step of Newton's iteration.
+    It costs a maximum flow for each endpoint and step of Newton's iteration.
     """
     instance = Instance(topology, collective)
     if not is_shared(instance) or len(topology.endpoints) > MAX_ROOTS or instance.collective.members is not None:

@@ -1,8 +1,8 @@
 """Parts of a network that bound an all-reduce, by local search.
 
 Each chunk needs 2(p − 1) messages between p parts that hold members (`certree.verify.bounds.witnesses.all_reduce.partition`). Where
-switches only forward, a switch may be in no part: then each of these messages takes a link that leaves a part and one that enters
-a part, and the kind of less capacity counts. With the length 1 for these links and 0 for all others the metric bound is at least as
+switches only forward, a switch may be in no part: then each of these messages takes a link that leaves a part and one that enters a
+part, and the kind with less capacity counts. With the length 1 for these links and 0 for all others the metric bound is at least as
 large. The best parts are as hard to find as multiway cuts. Any parts prove a bound, so those found need not be the best.
 """
 
@@ -26,11 +26,12 @@ Int64 = NDArray[np.int64]
 
 
 def lengths_of_parts(instance: Instance) -> list[Int64]:
-    """Lengths 0 and 1 of the links for the metric bound on an all-reduce, one array for each of a few first parts that improve step
-    by step; none for other collectives and for networks of more than MOST_WORK nodes times links.
+    """Lengths 0 and 1 of the links for the metric bound on an all-reduce: one array for each of a few initial partitions, each
+    improved step by step. An empty list for other collectives and for networks of more than MOST_WORK nodes times links.
 
-    The node moves to the part of a neighbour that gains most by it. Where none gains, the two parts are joined that lose least by
-    it, and so on until no two parts with members are left. O(nodes · links · log links) time for each. Deterministic.
+    In each step the node whose move to the part of a neighbour gains most is moved. Where no move gains, the two parts whose union
+    loses least are joined, and so on until fewer than two parts with members are left. O(nodes · links · log links) time for each.
+    Deterministic.
     """
     topology = instance.topology
     small = len(topology.kind) * len(topology.src) <= MOST_WORK
@@ -40,8 +41,8 @@ def lengths_of_parts(instance: Instance) -> list[Int64]:
 
 
 def _first_parts(instance: Instance) -> Iterator[Int64]:
-    """Numbers of parts by node id: each member alone and the other nodes together, these with switches in none, what links of at
-    least some capacity join, and members with nodes around them that are drawn."""
+    """Yield initial partitions as part numbers by node id: each member alone and the other nodes together; the same with switches
+    in no part; the components of links with at least some capacity; and members with randomly drawn nodes around them."""
     topology, own = instance.topology, np.arange(len(instance.topology.kind)) + 1
     alone = np.where(instance.is_member, own, len(own) + 1)
     yield alone
@@ -57,7 +58,7 @@ def _first_parts(instance: Instance) -> Iterator[Int64]:
 
 
 def _grown(instance: Instance, alone: Int64, draws: Random) -> Int64:
-    """Parts in which most nodes that do not take part have joined that of a neighbour, in an order that is drawn."""
+    """Parts in which most nodes that do not take part have joined the part of a neighbour, in random order."""
     topology, part = instance.topology, alone.tolist()
     others, links = np.flatnonzero(~instance.is_member).tolist(), np.argsort(topology.src, kind="stable")
     heads, first = topology.dst[links].tolist(), np.searchsorted(topology.src[links], np.arange(len(part) + 1)).tolist()
@@ -75,7 +76,7 @@ def _may_be_in_none(topology: Topology) -> NDArray[np.bool_]:
 
 
 def _joined(number: Int64, tail: Int32, head: Int32) -> Int64:
-    """The least number among the nodes that links join, one after the other, for each node."""
+    """For each node, the least node number in its connected component."""
     while True:
         before, number = number, number.copy()
         np.minimum.at(number, head, before[tail])
@@ -94,7 +95,7 @@ class _Parts:
         self._size = len(part) + 2  # numbers of parts are less
 
     def best(self) -> Int64:
-        """The length 1 for each link that the best parts met count, and 0 for the others."""
+        """Length 1 for each link that counts for the best parts found so far, and 0 for the others."""
         best, value = self._counted()[0], Fraction(0)
         while True:
             while self._change(*self._moves()):
@@ -135,7 +136,7 @@ class _Parts:
         return True
 
     def _moves(self) -> tuple[Int64, Int64, Int64, Int64]:
-        """Each node and each part that it has links with, and what its move leaves."""
+        """Each pair of a node and a part that it has links with, and the result of moving the node to that part."""
         tail, head, nodes, own = self._tail, self._head, np.arange(len(self._part)), self._part
         beside = np.concatenate((own[head], own[tail], own, np.full(len(own), _NONE)))
         pairs, place = np.unique(np.concatenate((tail, head, nodes, nodes)) * self._size + beside, return_inverse=True)
@@ -157,7 +158,7 @@ class _Parts:
         return node, new, np.where(allowed, np.count_nonzero(members) - emptied, 0), np.minimum(*taken)
 
     def _joins(self) -> tuple[Int64, Int64, Int64, Int64]:
-        """Each two parts with links between them, and what their joining leaves."""
+        """Each pair of parts with links between them, and the result of joining them."""
         tail, head = self._part[self._tail], self._part[self._head]
         between = (tail != head) & (tail != _NONE) & (head != _NONE)
         low, high = np.minimum(tail, head)[between], np.maximum(tail, head)[between]

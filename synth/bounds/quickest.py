@@ -1,4 +1,5 @@
-"""Time bounds: ends that are far apart or narrow, and labels that prove the most cycles for them.
+"""Search for time bounds: sources and sinks that are far apart or have few links, and the labels that prove the most cycles for
+them.
 
 Between two nodes the labels are the distances that shortest augmenting paths leave (Ford and Fulkerson's quickest flow), from the
 source, or from the sink back where that is nearer; around one sink of several sources, or one source of several sinks, they are
@@ -30,8 +31,8 @@ _Candidate = tuple[list[int], list[int], Int64, Int64]
 
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
-    """Time bounds: the best flow that is found; where nodes add, the additions and the best receptions that are found; for a
-    broadcast the best copies; for an all-gather or reduce-scatter the radius. (A `load` follows from any bandwidth bound.)
+    """Time bounds: the best flow found; where nodes add, the additions and the best receptions found; for a broadcast the best
+    copies; for an all-gather or reduce-scatter the radius. (A `load` follows from any bandwidth bound.)
 
     Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
     """
@@ -49,9 +50,9 @@ def _radius(of: TimeInstance) -> list[Bound]:
 
 
 def _best_receptions(of: TimeInstance, end: int) -> list[Bound]:
-    """The strongest receptions bound that is found, whose sources are all that are at least some distance from the sink: `end` and
-    the sink with the least capacity into it, up to MOST_SETS distances each, on networks with up to MOST_DISTANCES pairs of an
-    endpoint and a node."""
+    """The strongest receptions bound found, whose sources are all endpoints at some distance or more from the sink. The sinks tried
+    are `end` and the endpoint with the least capacity into it, with up to MOST_SETS distances each, on networks with up to
+    MOST_DISTANCES pairs of an endpoint and a node."""
     topology = of.instance.topology
     sources, sinks = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
     if not of.only_endpoints_add or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
@@ -72,7 +73,7 @@ def _cycles(bound: Bound) -> int:
 def _best_flow(of: TimeInstance, start: int, end: int) -> Bound:
     owing = [
         candidate for candidate in _candidates(of, start, end) if granules_due(of, *candidate[:2])
-    ]  # of a demand some may owe nothing
+    ]  # some endpoints of a demand may owe nothing
     bounds = [make_time_bound(of, "flow", _widest(of, *candidate)) for candidate in owing]
     return max(bounds, key=_cycles)
 
@@ -90,10 +91,10 @@ def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[_Candidate]:
 
 
 def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64, back: Int64) -> Bound:
-    """The flow witness whose sinks have the highest label that proves something. The label of a node is its distance from the
-    sources, `far`, or, where that is less, the label of the sinks and its distance from them, `back`, which is negative for nodes
-    before the sinks. Nothing reaches a node without a path from either, such as a switch that no link leads to: it has the highest
-    of all labels, so that its links count nowhere."""
+    """The flow witness whose sinks have the highest label that proves something. The label of a node is the lesser of two numbers:
+    its distance from the sources, `far`, and the label of the sinks plus its distance from them, `back`, which is negative for
+    nodes before the sinks. Nothing reaches a node without a path from either, such as a switch that no link leads to: it has the
+    highest of all labels, so that its links count nowhere."""
     due = granules_due(of, sources, sinks)
 
     def labels(latest: int) -> Int64:
@@ -123,7 +124,8 @@ def _capacity(of: TimeInstance) -> tuple[Int64, Int64]:
 
 
 def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
-    """The source and the sink with the longest distance plus time for all that leaves the one or enters the other."""
+    """The source and the sink with the largest sum of their distance and the time for all data to leave the source or enter the
+    sink."""
     topology, collective = of.instance.topology, of.instance.collective
     out, into = _capacity(of)
     starts, ends = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
@@ -148,8 +150,8 @@ def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
 
 
 def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[tuple[Int64, Int64]]:
-    """Distances from `start` and from `end` in what each number of shortest augmenting paths between them leaves, beginning with
-    none; those without a path only, where a few would visit MOST_WORK links."""
+    """Yield distances from `start` and from `end` in the network that is left after 0, 1, 2, ... shortest augmenting paths between
+    them; only after 0 paths, where a few would visit MOST_WORK links."""
     topology, hops, nowhere = of.instance.topology, of.hops_towards([end]), np.zeros(len(of.instance.topology.kind), np.int64)
     if len(topology.src) > MOST_WORK // 16:
         yield _from_set(of, hops, [start]), nowhere
@@ -178,7 +180,8 @@ def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[tuple[Int64, 
 
 
 def _left_from(of: TimeInstance, left: list[list[int]], hops: Int64, end: int) -> Int64:
-    """The distance of each node from `end` over what is left of links, and back over what is taken of them; FAR without a path."""
+    """The distance of each node from `end` over the capacity that is left on links, and backwards over the capacity that is taken;
+    FAR without a path."""
     topology = of.instance.topology
     ahead, taken = (np.array(amount) > 0 for amount in left)
     tail = np.concatenate((topology.src[ahead], topology.dst[taken]))
@@ -189,8 +192,8 @@ def _left_from(of: TimeInstance, left: list[list[int]], hops: Int64, end: int) -
 def _shortest(
     leaving: list[list[tuple[int, int, int]]], left: list[list[int]], cost: list[int], potential: list[int], start: int
 ) -> tuple[list[int], dict[int, tuple[int, int]]]:
-    """Distances over what is left (Dijkstra's algorithm with the distances before as potentials), and the last link to each node;
-    turn 1 is a link taken back."""
+    """Distances over the capacity that is left (Dijkstra's algorithm with the previous distances as potentials), and the last link
+    to each node; turn 1 means that the link is used backwards."""
     reduced, came, queue = [FAR] * len(leaving), {}, [(0, start)]
     reduced[start] = 0
     while queue:
@@ -207,7 +210,7 @@ def _shortest(
 
 
 def _around_sink(of: TimeInstance, sources: Int64, sink: int) -> Iterator[_Candidate]:
-    """The sources that are at least as far from the sink as each of some distances, with the sink."""
+    """Yield, for each of a few distances, the sources that are at least that far from the sink, with the sink."""
     hops, others = of.hops_towards([sink]), sources[sources != sink]
     away = _from_set(of, hops, [sink], backward=True)[others]
     for least in _some(away):
@@ -217,7 +220,7 @@ def _around_sink(of: TimeInstance, sources: Int64, sink: int) -> Iterator[_Candi
 
 
 def _around_source(of: TimeInstance, source: int, sinks: Int64) -> Iterator[_Candidate]:
-    """The source, with the sinks that are at least as far from it as each of some distances."""
+    """Yield, for each of a few distances, the source with the sinks that are at least that far from it."""
     others = sinks[sinks != source]
     away = _from_set(of, of.hops, [source])[others]
     for least in _some(away):
@@ -227,7 +230,7 @@ def _around_source(of: TimeInstance, source: int, sinks: Int64) -> Iterator[_Can
 
 
 def _some(values: Int64) -> list[int]:
-    """Up to MOST_SETS of the values, the ends among them."""
+    """Up to MOST_SETS of the values, with the least and the greatest among them."""
     levels = np.unique(values)
     return [int(levels[place]) for place in np.unique(np.linspace(0, len(levels) - 1, MOST_SETS).astype(np.int64))]
 

@@ -1,11 +1,10 @@
 """Parts and prices for the bound by tolls, for all-reduces where the two directions of links differ.
 
 The witness (`certree.verify.bounds.witnesses.all_reduce.tolls`) partitions the nodes and puts a price on every link; the prices of
-the
-cheapest link out of a part and of the cheapest into it are what the part pays for each chunk. For given parts the best prices are
-a linear program: with o_Q for leaving the part Q and i_Q for entering it a link costs the larger of o and i at its ends, no more.
-Candidate parts are the single nodes, and the groups of nodes that the sets which limit a packing (`certree.synth.packing.directed`)
-do not separate.
+the cheapest link out of a part and of the cheapest into it are what the part pays for each chunk. For given parts the best prices
+are a linear program: let o_Q be the price of leaving the part Q and i_Q that of entering it; a link costs the larger of o and i at
+its ends. Candidate parts are the single nodes, and the groups of nodes that the sets which limit a packing
+(`certree.synth.packing.directed`) do not separate.
 """
 
 from contextlib import suppress
@@ -27,16 +26,16 @@ Int64 = NDArray[np.int64]
 
 
 def best_tolls(instance: Instance) -> Bound | None:
-    """The best bound on an all-reduce by tolls that is found; None for networks of more than MAX_WORK endpoints times pairs.
+    """The best toll bound found on an all-reduce; None for networks of more than MAX_WORK endpoints times pairs.
 
-    Costs as `Split.best`, and two linear programs with a variable for each link.
+    It costs as much as `Split.best` and two linear programs with a variable for each link.
     """
     topology = instance.topology
     if len(topology.endpoints) * len(topology.pair_src) > MAX_WORK:
         return None
     candidates = [np.arange(len(topology.kind))]
     if instance.collective.members is None:  # what limits a packing counts all endpoints
-        with suppress(UndecidedError):  # capacities that are too different for floating point: then without these parts
+        with suppress(UndecidedError):  # capacities too different for floating point: go on without these parts
             signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in Split(topology).best().limiting])
             candidates.append(np.unique(signs, axis=1, return_inverse=True)[1].ravel())
     bounds = []

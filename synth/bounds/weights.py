@@ -30,7 +30,7 @@ def weighted_lengths(instance: Instance) -> list[Int64]:
     return list(_lengths(instance.topology, instance.collective))
 
 
-@lru_cache(maxsize=2)  # a method and the certificate of its schedule ask for the same
+@lru_cache(maxsize=2)  # a method and the certificate of its schedule ask for the same lengths
 def _lengths(topology: Topology, collective: Collective) -> tuple[Int64, ...]:
     """The lengths for one network and collective."""
     instance = Instance(topology, collective)
@@ -51,8 +51,8 @@ def _lengths(topology: Topology, collective: Collective) -> tuple[Int64, ...]:
 def grown(
     topology: Topology, kind: Int32, capacity: Int64, ends: tuple[Int32, Int32, Int64], start: Int64, passes: int, parts: int
 ) -> Int64:
-    """Lengths by class of joined pairs, up to MAX_LENGTH, that multiplicative weights find in `passes` passes for what `ends` have
-    for each other: (source, target, amount), by source. `start`: to begin with; equal ones where it is empty."""
+    """Lengths by class of joined pairs, up to MAX_LENGTH, that multiplicative weights find in `passes` passes. `ends`: the demand
+    as (source, target, amount), sorted by source. `start`: the initial lengths; equal lengths where it is empty."""
     found = _native.flow_lengths(
         offset=np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32),
         head=topology.pair_dst.astype(np.int32),
@@ -70,8 +70,8 @@ def grown(
 
 
 def _cayley(instance: Instance) -> Cayley | None:
-    """The network as a Cayley graph, where all endpoints take part and have as much for each other; None where it is not known as
-    one."""
+    """The network as a Cayley graph, where all endpoints take part and send the same amount to each other; None where no such group
+    is known."""
     if instance.collective.demand is not None or instance.collective.members is not None:
         return None
     try:

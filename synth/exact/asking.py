@@ -1,7 +1,7 @@
 """Questions of a frontier search to a solver, their answers, and where answers come from.
 
-An answer depends on the ask alone, so that any process can give it and the search gives the same result: `Here` solves at once;
-`Guess` has the answers that are known, and takes the others to be refutations, so that a search names what it will ask next.
+An answer depends on the question alone, so any process can compute it and the search gives the same result. `Here` solves at once.
+`Guess` returns known answers and takes all others to be refutations, so that a search names its next questions.
 """
 
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ NO_GROUP = -1
 
 @dataclass(frozen=True, order=True)
 class Ask:
-    """Whether a point has a schedule, within `most` conflicts of the back end `solver`; `group`: only schedules that this group of
-    symmetries maps to themselves are looked for, which finds them fast and refutes nothing."""
+    """The question whether a point has a schedule, within `most` conflicts of the back end `solver`. `group`: only schedules that
+    this group of symmetries maps to themselves are looked for; this finds schedules fast but refutes nothing."""
 
     point: Point
     most: int
@@ -39,14 +39,14 @@ class Ask:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether it is about symmetric schedules only."""
+        """Whether the question is about symmetric schedules only."""
         return self.group != NO_GROUP
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The `status`, the conflicts `spent`; with it the schedule, or a proof that the checker accepted, or, where that one did not
-    or the formula is `too_large`, why there is none."""
+    """The `status` and the conflicts `spent`, with the schedule or a proof that the checker accepted. Where the checker rejected
+    the proof, or the formula is `too_large`, the reason instead."""
 
     status: Status
     spent: float = 0
@@ -61,10 +61,10 @@ class Asker(Protocol):
 
     @property
     def expired(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit has passed."""
 
     def answer(self, ask: Ask) -> Answer:
-        """The answer; UNKNOWN where the budget or the time was not enough."""
+        """The answer to a question; UNKNOWN where the budget or the time was not enough."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Here:
         return self.monitor.expired
 
     def answer(self, ask: Ask) -> Answer:
-        """Encode and solve."""
+        """Encode the question and solve it."""
         self.monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*ask.point))
         question, budget = self.question.at(ask.point), Budget(ask.most)
         asking = (
@@ -120,8 +120,8 @@ class Here:
             return Answer(status, spent, why=str(error))
 
     def _by_share(self, ask: Ask, spent: float) -> Answer:
-        """The answer where the formula of all chunks is too hard: that of one chunk with its share of the links, within as many
-        conflicts again. Only its refutation says something."""
+        """The answer where the formula of all chunks is too hard: the formula of one chunk with its share of the links is tried,
+        within as many conflicts again. Only a refutation of it is conclusive."""
         if self.expired:
             return Answer(Status.UNKNOWN, spent)
         asking, budget = ShareClauses(self.question.at(ask.point)), Budget(ask.most)
@@ -134,8 +134,8 @@ class Here:
         return Answer(Status.UNKNOWN, spent)
 
     def _confirmed(self, ask: Ask, spent: float) -> Answer:
-        """The answer where a back end without proofs says that there is no schedule: that of the one that proves, which has as many
-        conflicts again. The first one alone refutes nothing."""
+        """The answer where a back end without proofs says that there is no schedule: the back end with proofs is asked, within as
+        many conflicts again. The answer of the first back end alone refutes nothing."""
         found = self.answer(Ask(ask.point, ask.most))
         why = found.why
         if found.status is Status.UNKNOWN and why is None:
@@ -145,12 +145,12 @@ class Here:
 
 
 class UnansweredError(Exception):
-    """Raised at an ask without an answer."""
+    """Raised at a question without an answer."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """Answers that are there, and no others: `UnansweredError` at the first ask that has none."""
+    """Known answers only: `UnansweredError` at the first question that has none."""
 
     answers: Mapping[Ask, Answer]
     expired = False
@@ -164,7 +164,8 @@ class Known:
 
 @dataclass
 class Guess:
-    """Answers that are there; other asks are `wanted`, and taken to be refuted. `UnansweredError` after `most` of these."""
+    """Known answers; other questions are added to `wanted` and taken to be refuted. `UnansweredError` is raised after `most` of
+    these."""
 
     answers: Mapping[Ask, Answer]
     most: int

@@ -1,5 +1,5 @@
-"""Whether a schedule with fine slots takes the fewest cycles (`verify.certificates.fewest_cycles`): a faster one, or a refutation
-of all runs that would be."""
+"""Whether a schedule with fine slots takes the fewest cycles (`verify.certificates.fewest_cycles`): the search finds a faster one,
+or a refutation of all faster runs."""
 
 from dataclasses import dataclass, field, replace
 
@@ -25,8 +25,8 @@ CONFLICTS = 100_000  # for one question, at effort 1
 
 @dataclass
 class FewestCycles:
-    """Result of a search. `better`: a faster schedule. `claim`, `better_claim`: claims of certificates that no run is faster, of
-    the given and of the better schedule. `least`: cycles that every run is proved to take. `tried`: a line for each attempt."""
+    """The result of a search. `better`: a faster schedule. `claim`, `better_claim`: claims of certificates that no run is faster,
+    of the given and of the better schedule. `least`: cycles that every run is proved to take. `tried`: a line for each attempt."""
 
     better: Schedule | None = None
     claim: Document | None = None
@@ -41,8 +41,8 @@ class FewestCycles:
 
 
 class FewestCyclesSearch:
-    """Asks for refutations of all that would be faster, and where there are none compares with the schedule of method auto;
-    `result` is there at any time, also after Ctrl-C.
+    """Search for refutations of all faster runs; where one is missing, compare with the schedule of method auto. `result` is
+    available at any time, also after Ctrl-C.
 
     UnsupportedError for schedules that the claim does not cover. The same effort gives the same result unless the monitor has a
     deadline. `solver`: the back end that is asked; only refutations with a proof count.
@@ -55,7 +55,8 @@ class FewestCyclesSearch:
         asked_before(schedule, 1, 1)
 
     def run(self) -> None:
-        """Refutations; where one is missing, a faster schedule, and refutations again; last the most cycles that they exclude."""
+        """Look for refutations; where one is missing, look for a faster schedule and for refutations again; last, find the most
+        cycles that refutations exclude."""
         fastest, most = self._schedule, fine_times(self._schedule).cycles - 1
         refuted = self._refuted(most)
         if refuted is None:
@@ -68,7 +69,7 @@ class FewestCyclesSearch:
             self.result.least = most + 1
             self.result.claim, self.result.better_claim = (claim, None) if fastest is self._schedule else (None, claim)
             return
-        none, some = 0, most  # within `none` cycles there is no run, within `some` none is excluded
+        none, some = 0, most  # there is no run within `none` cycles; runs within `some` cycles are not excluded
         while some - none > 1 and not self._monitor.expired:
             middle = (none + some) // 2
             none, some = (none, middle) if self._refuted(middle) is None else (middle, some)

@@ -16,7 +16,7 @@ CLAUSES = 300_000  # of a formula that is tried, at effort 1
 
 
 def prove_fewest(schedule: Schedule, effort: int, monitor: Monitor) -> tuple[dict[str, Any] | None, str]:
-    """The claim with its proof, or None; and the result in words. Deterministic but for the monitor's deadline."""
+    """The claim with its proof, or None; and the result in words. Deterministic unless the monitor has a deadline."""
     try:
         question = question_before(schedule)
     except UnsupportedError as error:

@@ -1,8 +1,8 @@
 """Frontiers of small networks: every point found, with its schedule, and every refuted point, with its proof.
 
-The definitions of frontiers, candidates and the end of the search are where they are checked:
-`verify.frontier.points`. For each candidate, cheapest first: the distance, the bandwidth bound, what earlier refutations imply,
-symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
+`verify.frontier.points`, which checks frontiers, defines frontiers, candidates and the end of the search. For each candidate the
+cheapest arguments come first: the distance, the bandwidth bound, implications of earlier refutations, and symmetric schedules
+(which can only be found, never excluded). Last comes the trusted formula, which gives a schedule or a proof.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ from certree.verify.frontier.points import best_rate, last_steps, levels, most_u
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 100_000  # for one candidate
 SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
-MANY_ROUNDS = 8  # this many candidates with equal chunks and steps are not tried one by one
+MANY_ROUNDS = 8  # this many candidates with the same chunks and steps, or more, are not tried one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +46,15 @@ class Frontier:
     points: dict[Point, Schedule]
     refuted: dict[Point, Document]
     undecided: list[Point]
-    step_bounds: dict[int, Rows]  # steps -> prices that show what as many steps take, where the points meet it
+    step_bounds: dict[int, Rows]  # steps -> prices that prove the rounds of this many steps, where the points meet them
 
     def document(self) -> Document:
-        """The document that shows all of it."""
+        """The document of the whole frontier."""
         return frontier_document(self.question, self.max_chunks, self.points, self.refuted, self.bandwidth[1], self.step_bounds)
 
 
 class FrontierSearch:
-    """Looks for the frontier up to `max_chunks` chunks per node; `result` may be asked for at any time, also after Ctrl-C.
+    """Search for the frontier up to `max_chunks` chunks per node; `result` is available at any time, also after Ctrl-C.
 
     `known`: schedules by name that the search starts from, so that only better ones are looked for; the attribute `known` then has
     the point of each that the machine can run with at most `max_chunks` chunks; `seeds`: likewise, without names.
@@ -97,7 +97,7 @@ class FrontierSearch:
         self._begin(self._here)
 
     def _start_from_symmetries(self) -> None:
-        """Start from neighbours that swap sums, too, and from images of all that the search starts from, side by side."""
+        """Add schedules to start from: those in which neighbours swap sums, and images of all starting schedules side by side."""
         found = list(swaps(self.question.topology))
         found += [more for one in (*found, *self._start.values()) for more in side_by_side(one, self._max_chunks)]
         for schedule in found:
@@ -105,7 +105,7 @@ class FrontierSearch:
                 self._start.setdefault(point, schedule)
 
     def _begin(self, asker: Asker) -> None:
-        """Go back to the start, with answers from there."""
+        """Go back to the start of the search, with answers from `asker`."""
         self._asker, self._found = asker, dict(self._start)
         self._refuted: dict[Point, Document] = {}
         self._budget = Budget(TOTAL_CONFLICTS * self._effort)
@@ -139,8 +139,8 @@ class FrontierSearch:
         """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule;
         then look for lower bounds on the rounds of these steps for any number of chunks.
 
-        Ends early where a formula is too large: more chunks, steps or rounds make it no smaller; and with `answers`, of any
-        process, at the first ask that has none.
+        The search ends early where a formula is too large, since more chunks, steps or rounds do not make it smaller. With
+        `answers`, which may come from any process, it ends at the first question without an answer.
         """
         self._begin(self._here if answers is None else Known(answers))
         try:
@@ -152,8 +152,8 @@ class FrontierSearch:
             pass
 
     def ahead(self, answers: Mapping[Ask, Answer], most: int) -> list[Ask]:
-        """Up to `most` asks without an answer that `run` comes to, in this order, if those without one are refuted; none where it
-        comes to its end. The first one is certain to be asked."""
+        """Up to `most` questions without an answer that `run` will reach, in this order, if all of them turn out to be refuted; an
+        empty list where `run` reaches its end. The first one is certain to be asked."""
         guess = Guess(answers, most)
         self._begin(guess)
         with suppress(UnsupportedError, UnansweredError):
@@ -167,7 +167,9 @@ class FrontierSearch:
             while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
                 self._fewest_rounds(chunks, steps, most)
                 steps += 1
-                hopeless = not self._found and steps > 4 * self.question.least_steps[0] + 4  # what memory is full of cannot move
+                hopeless = (
+                    not self._found and steps > 4 * self.question.least_steps[0] + 4
+                )  # chunks that fill the memory cannot move
                 if hopeless or not self._budget.left or self._asker.expired:
                     return
 
@@ -185,7 +187,8 @@ class FrontierSearch:
                 return
 
     def _fewer_at_once(self, point: Point) -> int:
-        """Ask for the most rounds first, which may exclude all fewer ones; the rounds that are left to be tried, at most."""
+        """The largest number of rounds that is left to try, after asking for the most rounds first, whose refutation excludes all
+        smaller numbers."""
         try:
             found = self._implied_by(point) is None and self._decide(point)
         except UnsupportedError:  # fewer rounds make a smaller formula
@@ -199,7 +202,7 @@ class FrontierSearch:
         return next((known for known in sorted(self._refuted) if self.question.at(known).implies(point)), None)
 
     def _decide(self, point: Point) -> bool:
-        """Whether there is a schedule. Looks for one that a group of symmetries maps to itself, then for any one and for a proof
+        """Whether there is a schedule: search for one that a group of symmetries maps to itself, then for any schedule or a proof
         that there is none. The candidate stays open unless the checker accepts the proof."""
         for group in self._here.groups_for(point):
             if self._ask(point, SYMMETRIC_CONFLICTS, group).status is Status.FEASIBLE:
@@ -246,7 +249,7 @@ class FrontierSearch:
         return Frontier(self.question, self._max_chunks, self._refuter.bandwidth, schedules, proofs, undecided, self._met_prices)
 
     def _price_levels(self) -> None:
-        """Prices for the steps up to which the points reach no better rate, as lower bounds for all schedules."""
+        """Find prices, as lower bounds for all schedules, for the numbers of steps up to which the points reach no better rate."""
         reached = levels(self._found)
         for (_, rate), (after, _) in pairwise([*reached, (reached[-1][0] + 1, Fraction(0))] if reached else ()):
             if rate > self._refuter.rate_bound and not self._monitor.expired:
@@ -254,8 +257,8 @@ class FrontierSearch:
 
     @property
     def _met_prices(self) -> dict[int, Rows]:
-        """Prices that the best point of as many steps meets, where they show more than the bandwidth bound: of each rate those for
-        the most steps."""
+        """The prices that the best point with the same number of steps meets, where they prove more than the bandwidth bound; for
+        each rate only those for the most steps."""
         met: dict[Fraction, tuple[int, Rows]] = {}
         for steps, priced in sorted(self._refuter.prices.items()):
             if priced is not None and self._refuter.rate_bound < priced[0] == best_rate(self._found, self._max_chunks, steps):
@@ -264,7 +267,7 @@ class FrontierSearch:
 
 
 def place(question: Question, schedule: Schedule, max_chunks: int) -> Point | None:
-    """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the question cannot run."""
+    """The point of a schedule with at most `max_chunks` chunks; None for a schedule that the machine of the question cannot run."""
     each = 1 if question.is_sum else len(question.demands)
     rounds = rounds_of(schedule)
     if schedule.chunks % each or schedule.chunks > each * max_chunks or rounds < schedule.steps:

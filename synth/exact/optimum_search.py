@@ -23,14 +23,14 @@ from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.rivals import rivals
 from certree.verify.frontier.points import covers, most_uncovered
 
-#: once there is a better schedule, others are looked for by few conflicts and small formulas: chunks · steps · arcs · endpoints
+#: limits for further schedules once a better one is found: conflicts, and the size of formulas as chunks · steps · arcs · endpoints
 QUICK_CONFLICTS, QUICK_SIZE = 5_000, 20_000
 
 
 @dataclass
 class Optimum:
-    """Result of a search: `better`, a schedule whose point dominates that of the question; the `claim` of a certificate, where
-    every rival is refuted; else `tried`, a line for each attempt."""
+    """The result of a search: `better`, a schedule whose point dominates that of the question; the `claim` of a certificate, where
+    every rival is refuted; otherwise `tried`, a line for each attempt."""
 
     question: Question
     better: Schedule | None = None
@@ -46,7 +46,7 @@ class Optimum:
 
 
 class OptimumSearch:
-    """Looks for a better schedule, and for refutations; `result` is there at any time, also after Ctrl-C.
+    """Search for a better schedule, and for refutations; `result` is available at any time, also after Ctrl-C.
 
     `cost`: of several better schedules the one of the least cost is kept; by default it has the fewest rounds per chunk.
     `solver`: the back end that is asked; only refutations with a proof count.
@@ -69,7 +69,7 @@ class OptimumSearch:
         self._solver, self._cost, self._found = solver, cost, dict[Point, tuple[Any, Schedule]]()
 
     def run(self) -> None:
-        """Proofs without search first; then known schedules; then the trusted formula of each rival that is left."""
+        """Try proofs without search first, then known schedules, then the trusted formula of each remaining rival."""
         try:
             left = self._without_search(self._question)
         except UnsupportedError as error:
@@ -86,7 +86,7 @@ class OptimumSearch:
                     self.result.better_claim = self._claim_about(question)
 
     def _without_search(self, question: Question) -> list[Point]:
-        """The rivals of a point that no proof without search refutes, nor a refutation that is there, smallest first."""
+        """The rivals of a point that neither a proof without search nor a known refutation excludes, smallest first."""
         left = []
         for point in rivals(question):
             self._refuter.least_rounds(*point)  # looks for prices
@@ -155,7 +155,7 @@ class OptimumSearch:
         return list(search.result.points.values())
 
     def _ask_all(self, left: list[Point]) -> bool:
-        """Whether all of these points are refuted; ends where no budget or time is left."""
+        """Whether all of these points are refuted; the search stops when the budget or the time is used up."""
         here, budget, refuted = Here(self._question, self._monitor), Budget(TOTAL_CONFLICTS * self._effort), not self._found
         for rival in left:
             if (point := self._beyond_found(rival)) is None or self._implied_by(point) is not None:
@@ -178,8 +178,8 @@ class OptimumSearch:
         return refuted
 
     def _beyond_found(self, rival: Point) -> Point | None:
-        """The point to ask about: the rival, or once better schedules are there the most rounds with which it is better than these;
-        None where there are none, or the formula is not small."""
+        """The point to ask about: the rival itself, or, once better schedules are known, the rival with the most rounds that still
+        beat them; None where there is no such number, or the formula is not small."""
         question, (chunks, steps, rounds) = self._question, rival
         if not self._found:
             return rival

@@ -5,8 +5,8 @@ The price of a chunk is a minimum over trees in time, so it is concave in the pr
 
     maximize sum of z(d)  with  sum(capacity · price) <= 1 in each step,  z(d) <= price of tree  for each tree of demand d;
 
-the tree that is cheapest for the prices at hand is the next to be added. Floats decide nothing: each solution is rounded to whole
-numbers, and the checker computes what these prove.
+the tree that is cheapest for the current prices is the next to be added. Floats decide nothing: each solution is rounded to whole
+numbers, and the checker computes the bound that these prove.
 """
 
 from fractions import Fraction
@@ -82,7 +82,7 @@ class _Planes:
         return [*_rounded(prices), *_rounded(best[1])]
 
     def _add(self, whole: Rows) -> int:
-        """A constraint for the cheapest tree of every demand; what they cost together."""
+        """Add a constraint for the cheapest tree of every demand, and return the sum of their costs."""
         trees, paid = Trees(self._question, whole), 0
         pair_of = self._cheapest_arcs(whole)
         for need, demand in zip(self._need, self._question.demands, strict=True):

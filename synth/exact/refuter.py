@@ -1,6 +1,6 @@
 """Infeasibility proofs of points: without search by distance, bandwidth bound, time-cuts and prices of links.
 
-With a solver: the lines of a refuted formula, once the checker has accepted them.
+With a solver, proofs are the lines of a refuted formula, once the checker has accepted them.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ from certree.verify.exact.rup import check_proof
 class Refuter:
     """Infeasibility proofs for points of one network and collective; each witness is searched for once.
 
-    `bandwidth`: the best bandwidth bound, as value and document. `prices`: of the steps for which prices were looked for.
+    `bandwidth`: the best bandwidth bound, as value and document. `prices`: the best prices, by number of steps, for which they were
+    searched.
     """
 
     def __init__(self, question: Question) -> None:
@@ -37,7 +38,7 @@ class Refuter:
         self.prices: dict[int, tuple[Fraction, Rows] | None] = {}
 
     def forget_prices(self) -> None:
-        """Forget the prices that were looked for; those that were found are found again at once."""
+        """Forget all searches for prices; prices that were found before are found again at once."""
         self.prices = {}
 
     def bound_rounds(self, chunks: int) -> int:
@@ -87,7 +88,8 @@ class Refuter:
         return steps + Fraction(chunks * paid - sum(earned), max(earned)), {"kind": "prices", "price": priced[1]}
 
     def time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
-        """The time-cut that demands the most rounds (None: more than any) for these chunks and steps, as rounds and proof."""
+        """The time-cut that demands the most rounds for these chunks and steps: its rounds (None: no number suffices) and the
+        proof."""
         if (chunks, steps) not in self._cuts:
             question = self.question.at((chunks, steps, steps))
             best: tuple[Fraction | None, Document] = (Fraction(0), {})
@@ -101,7 +103,8 @@ class Refuter:
 
     @cached_property
     def _sets(self) -> list[frozenset[int]]:
-        """Candidate sets for time-cuts: those of the cuts that were found, each endpoint alone, and everything but one endpoint."""
+        """Candidate sets for time-cuts: those of the cuts that were found, each endpoint alone, and all nodes except one
+        endpoint."""
         if self.question.is_sum:
             return []
         topology = self.question.topology
@@ -111,8 +114,8 @@ class Refuter:
 
 
 def formula_proof(asking: TrustedClauses) -> Document:
-    """The proof of a refuted formula, trimmed. ProofError where the checker does not accept it: too long, or with steps that are
-    not RUP. The solver's answer alone is not trusted."""
+    """The proof of a refuted formula, trimmed. ProofError where the checker does not accept it, since it is too long or has steps
+    that are not RUP. The solver's answer alone is not trusted."""
     return asking.proof_document(trimmed(asking.encoder.formula, asking.proof.splitlines(keepends=True)))
 
 

@@ -1,5 +1,5 @@
-"""Schedules that a search for a frontier starts from: those of published algorithms, with which its result is compared as well,
-symmetric ones, and sums as copies backwards in time."""
+"""Schedules from which a frontier search starts: those of published algorithms, with which its result is also compared, symmetric
+ones, and sums as copies backwards in time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,8 +29,8 @@ REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, Collective
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
     """The schedule of every published algorithm that covers the network and the collective, by name of the method.
 
-    Those that need a size are made for 1 MiB on the machine `multitree`, which is not recorded: a frontier is about steps and
-    rounds. Stops early when the monitor's time is up.
+    Methods that need a size get 1 MiB and the machine `multitree`; these are not recorded, since a frontier is about steps and
+    rounds only. Stops early when the monitor's time is up.
     """
     request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
     methods, made = load_methods(), dict[str, Schedule]()
@@ -47,7 +47,7 @@ def known_schedules(topology: Topology, collective: Collective, monitor: Monitor
 def symmetric_schedules(topology: Topology, collective: Collective, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:
     """Schedules of method symmetric with 1 to `most_chunks` chunks per node at delay 1; none where unsupported.
 
-    Of an all-gather also those in the fewest steps, of several rounds each (`synth.symmetric.layered`).
+    For an all-gather, schedules with the fewest steps, of several rounds each, are included (`synth.symmetric.layered`).
     """
     load_methods()
     if collective.kind is CollectiveKind.ALL_GATHER:
@@ -84,7 +84,8 @@ def _layered(topology: Topology, most_chunks: int, monitor: Monitor) -> Iterator
 
 
 def mirrored(topology: Topology, collective: Collective) -> tuple[Topology, Collective] | None:
-    """The network with all links turned round and the collective that copies; None for one that is not of REVERSED."""
+    """The network with all links reversed, and the corresponding copying collective; None for a collective that is not in
+    REVERSED."""
     if collective.kind not in REVERSED:
         return None
     turned = topology if links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
@@ -94,8 +95,8 @@ def mirrored(topology: Topology, collective: Collective) -> tuple[Topology, Coll
 def backwards(schedule: Schedule, topology: Topology, collective: Collective) -> Schedule:
     """The sums of `collective` on `topology` along the transfers of a copying schedule of the mirrored request, last ones first.
 
-    Of the transfers that bring a chunk to a node only the first to arrive is kept: those lead from the root to every node, so that
-    backwards each node sends what it added up once, to the one node that it had the chunk from. O(rows log rows).
+    Of the transfers that bring a chunk to a node only the first to arrive is kept. These lead from the root to every node, so
+    backwards each node sends its partial sum once, to the node from which it got the chunk. O(rows log rows).
     """
     order = np.lexsort((np.arange(schedule.transfers), schedule.step))
     cell = schedule.dst.astype(np.int64) * schedule.chunks + schedule.chunk

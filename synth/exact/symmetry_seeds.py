@@ -1,4 +1,5 @@
-"""Schedules from symmetries: neighbours that swap sums, images of a schedule side by side; and what is left without some chunks."""
+"""Schedules from symmetries: neighbours that swap sums, images of a schedule side by side, and a schedule without some of its
+chunks."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,8 +31,8 @@ def swaps(topology: Topology) -> Iterator[Schedule]:
 
     The symmetries are their own inverses, may be applied in any order, and lead from any endpoint to all others. The first schedule
     takes a step for each. In the others one, two or more of them *fold* the network first: half of the endpoints send their sum to
-    the other half, which go on alone, and get the whole sum last. That takes as many steps more, and loads half as many links in
-    each.
+    the other half, which go on alone, and get the whole sum last. Each fold takes one more step, and halves the number of links
+    that are loaded in each step.
     """
     chosen = _pairings(topology)
     place = {int(topology.endpoints[0]): 0}  # bit i: whether the i-th symmetry leads there
@@ -62,8 +63,8 @@ def swaps(topology: Topology) -> Iterator[Schedule]:
 
 
 def _pairings(topology: Topology) -> list[Permutation]:
-    """Symmetries that pair all endpoints with neighbours, may be applied in any order, and lead from any endpoint to all others;
-    none where they were not found."""
+    """Symmetries that pair all endpoints with neighbours, may be applied in any order, and lead from any endpoint to all others; an
+    empty list where they were not found."""
     ends = topology.endpoints.tolist()
     pairings = [
         image
@@ -84,8 +85,9 @@ def _pairings(topology: Topology) -> list[Permutation]:
 
 
 def side_by_side(schedule: Schedule, most_chunks: int) -> Iterator[Schedule]:
-    """An all-reduce and its images under automorphisms of the network as one, in the same steps and rounds: for each number of them
-    that fits on the links and has up to that many chunks in all, as far as found. None for routes. O(MAX_TRIES · pairs · steps).
+    """Yield schedules made of an all-reduce and its images under automorphisms of the network, in the same steps and rounds: one
+    for each number of images that is found to fit on the links, with up to `most_chunks` chunks in all. Nothing for schedules with
+    routes. O(MAX_TRIES · pairs · steps).
     """
     if 2 * schedule.chunks > most_chunks or (schedule.route != DIRECT).any() or schedule.buffers > 1:
         return

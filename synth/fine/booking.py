@@ -1,5 +1,5 @@
-"""Programs for the list scheduler: their rows, the least that any booking takes, the rest after each row, local search, and what
-rows a booking does not need."""
+"""Programs for the list scheduler: their rows, the least cycles of any booking, the cycles that remain after each row, local
+search, and rows that a booking does not need."""
 
 from dataclasses import replace
 from itertools import islice
@@ -36,7 +36,7 @@ def rows_of(program: Program) -> Rows:
 
 
 def booked_end(program: Program, costs: Costs) -> int:
-    """The cycle in which a program ends that is booked in the order of its rows; NEVER where it is not booked."""
+    """The end, as a cycle, of a program that is booked in the order of its rows; NEVER where it cannot be booked."""
     try:
         scheduler = ListScheduler(rows_of(program), order_of(program))
         return min(scheduler.run(costs, turns).end for turns in islice(Turns.in_each_way(np.arange(program.rows)), 2))
@@ -47,8 +47,8 @@ def booked_end(program: Program, costs: Costs) -> int:
 def searched_turns(
     scheduler: ListScheduler, costs: Costs, turns: Turns, groups: tuple[Int32, Int32], tries: int, bound: int, seed: int
 ) -> Turns:
-    """The best turns that a local search finds from some on; it stops at an end of `bound`. `groups`: by row its family and
-    its part of the message (`synth/native/fine/fine_search.hpp`). O(tries) times `ListScheduler.run`."""
+    """The best turns that a local search finds, starting from `turns`; it stops at a booking that ends in cycle `bound`. `groups`:
+    the family and the part of the message of each row (`synth/native/fine/fine_search.hpp`). O(tries) times `ListScheduler.run`."""
     times, hop = scheduler.cycles(costs)
     first, release, patient, apart = turns.priority, turns.release, turns.patient, turns.apart
     _, priority, release = search(scheduler.jobs, times, hop, first, release, patient, apart, *groups, tries, bound, seed)
@@ -56,8 +56,9 @@ def searched_turns(
 
 
 def least_cycles(program: Program, costs: Costs) -> int:
-    """The most of three: the longest chain of transfers, each of which waits for all that came into the cell that it reads; the
-    links, each of which carries its messages one after the other; and the reduction units, which add one message after the other.
+    """The largest of three lower bounds: the longest chain of transfers, each of which waits for all data that reach the cell that
+    it reads; the busiest link, which carries one message after the other; and the busiest reduction unit, which adds one message
+    after the other.
 
     Cycles from the first message that can be on a link until everything has landed. O(hops log hops + rows log rows + stages).
     """
@@ -69,7 +70,9 @@ def least_cycles(program: Program, costs: Costs) -> int:
     hop = np.array(costs.hop, np.int64)[link]
     whole = np.bincount(row, hop, program.rows).astype(np.int64)
     is_added = (program.op == Op.REDUCE) & (lengths > 0)
-    flight = np.where(lengths > 0, whole + costs.ends + costs.ser, 0)  # what a local copy keeps may be read before it is made
+    flight = np.where(
+        lengths > 0, whole + costs.ends + costs.ser, 0
+    )  # the data that a local copy keeps may be read before it is made
     added = np.where(is_added, costs.start + costs.red, 0)
     sent = _earliest(program, flight + added)
     arrived = sent + flight
@@ -83,8 +86,8 @@ def least_cycles(program: Program, costs: Costs) -> int:
 
 
 def _queues(at: NDArray[Any], since: Int64, rest: Int64, lanes: NDArray[Any], each: int) -> int:
-    """When the last is through of those that queue `at` a place, `since` a cycle, take `each` cycles on one of its lanes, and then
-    the `rest`: of any number that come last, at least the first has to wait for its turn."""
+    """A lower bound on the end of messages that queue `at` a place from cycle `since` on, each for `each` cycles on one of its
+    lanes, and then take `rest` more cycles. Of any number of messages that come last, at least the first must wait for its turn."""
     if not len(at):
         return 0
     order = np.lexsort((since, at))
@@ -116,7 +119,7 @@ def _earliest(program: Program, flight: Int64) -> Int64:
 
 
 def rests(program: Program, order: Order, booked: Booked) -> Int64:
-    """The cycles from the firing of each row to the end of all that needs it, if nothing else were under way."""
+    """The cycles from the firing of each row to the end of all rows that depend on it, without other traffic."""
     rest = (booked.landed - booked.fire).tolist()
     waiting, landed, opens = order.waits, list(order.when_landed), [0] * len(order.needs)  # opens: by gate, the longest rest
     for row in np.argsort(-booked.fire, kind="stable").tolist():
@@ -128,8 +131,8 @@ def rests(program: Program, order: Order, booked: Booked) -> Int64:
 
 
 def without_unread_copies(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
-    """A program without the local copies that nothing reads, where transfers that leave before a copy is made read the original;
-    and the rows that it keeps."""
+    """The program without the local copies that no transfer reads, if transfers that leave before a copy is made read the original;
+    and the numbers of the rows that are left."""
     original, copy = booked.reads_original, np.array(order.original_of, np.int64)
     src_buffer = program.src_buffer.copy()
     src_buffer[original] = program.src_buffer[copy[original]]

@@ -20,8 +20,8 @@ Partners = NDArray[np.int64]
 
 
 def reached(partners: Partners) -> NDArray[np.bool_]:
-    """Which ranks can be reached from each rank in each stage and later ones, and at the end; UnsupportedError where some rank is
-    reached twice or never: then it is no butterfly. O(stages · N²)."""
+    """The ranks that each rank can reach from each stage on, and after the last; UnsupportedError where a rank is reached twice or
+    never, which is not a butterfly. O(stages · N²)."""
     stages, ranks = partners.shape
     found = np.zeros((stages + 1, ranks, ranks), np.bool_)
     found[stages] = np.eye(ranks, dtype=np.bool_)
@@ -36,17 +36,17 @@ def reached(partners: Partners) -> NDArray[np.bool_]:
 
 
 def whole_vectors(stages: Stages, nodes: Int32, partners: Partners, chunk: int) -> None:
-    """All exchange the vector `chunk`, all they have, in every stage."""
+    """Add stages in which all ranks exchange the whole vector `chunk`."""
     reached(partners)
     for stage, other in enumerate(partners):
         stages.add(chunk, Op.REDUCE, nodes, nodes[other], stage=stage)
 
 
 def shares(stages: Stages, nodes: Int32, partners: Partners, first_chunk: int, *, sums: bool, spreads: bool) -> None:
-    """A reduce-scatter of one chunk for each rank, from `first_chunk` on, and the all-gather that is it backwards."""
+    """Add a reduce-scatter of one chunk for each rank, numbered from `first_chunk` on, and the all-gather that reverses it."""
     reach, count = reached(partners), len(partners)
     for stage, other in enumerate(partners):
-        rank, chunk = np.nonzero(reach[stage + 1, other])  # what the partner can still deliver
+        rank, chunk = np.nonzero(reach[stage + 1, other])  # the chunks that the partner can still deliver
         here, there = nodes[rank], nodes[other[rank]]
         if sums:
             stages.add(chunk + first_chunk, Op.REDUCE, here, there, stage=stage)
@@ -55,8 +55,8 @@ def shares(stages: Stages, nodes: Int32, partners: Partners, first_chunk: int, *
 
 
 def programs(request: Request, nodes: Int32, ports: list[Partners], form: str) -> Iterator[tuple[str, Program]]:
-    """Butterflies side by side, each on its part of the message. `form`: "vectors", "shares", or "best" for both where the
-    collective is an all-reduce."""
+    """Programs of butterflies side by side, each on its part of the message. `form`: "vectors", "shares", or "best" for both where
+    the collective is an all-reduce."""
     collective = request.collective
     both = collective.reduces and collective.gathers
     for name in ("vectors", "shares"):

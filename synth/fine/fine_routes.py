@@ -21,8 +21,8 @@ Finder = Callable[[NDArray[Any], NDArray[Any]], list[Route]]
 
 @lru_cache(maxsize=4)
 def default_routes(topology: Topology) -> Finder:
-    """The routes that all methods take where nothing speaks against them (`models.network.routing`). Those that have been found
-    are kept: programs of one network have most of them in common."""
+    """The routes that all methods take by default (`models.network.routing`). Routes are cached, since programs of one network have
+    most of them in common."""
     known: dict[int, Route] = {}
 
     def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
@@ -56,7 +56,7 @@ def even_routes(topology: Topology) -> Finder:
 
 
 def lighter_routes(topology: Topology) -> Finder:
-    """The routes that all methods take, or even ones where those carry less over the busiest link."""
+    """The default routes, or even ones where these put less load on the busiest link."""
     found = (default_routes(topology), even_routes(topology))
 
     def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:
@@ -66,7 +66,7 @@ def lighter_routes(topology: Topology) -> Finder:
 
 
 def _busiest(topology: Topology, routes: list[Route]) -> Fraction:
-    """The most messages on a lane: of all links between two nodes together, since any of them may take a message."""
+    """The most messages per lane, counting all links between two nodes together, since any of them may take a message."""
     pair = topology.pair_of_link[np.fromiter((link for route in routes for link in route), np.int64)]
     load = np.bincount(pair, minlength=len(topology.pair_capacity)).tolist()
     return max(map(Fraction, load, topology.pair_capacity.tolist()), default=Fraction(0))

@@ -26,16 +26,17 @@ from certree.verify.deadlock.deadlock_verdicts import refusal
 
 Int64 = NDArray[np.int64]
 
-MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
+MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer than one cycle
 FIRST_WORK = 300_000  # rows and hops after which no further program is booked, for effort 1
 FINALISTS = 3  # programs that are booked in other orders
-MOST_REFUSED = 3  # further programs that are, where the machine takes none of them
-#: times as long as the best schedule so far, beyond which no other orders are tried: these gained up to 6 % where measured
+MOST_REFUSED = 3  # further programs that are booked, where the machine takes none of the finalists
+#: no other orders are tried for a program that takes more than this many times the best schedule so far: they gained up to 6 %
+#: where measured
 FAR = Fraction(17, 16)
-#: likewise, for a local search once they have been tried: it gained up to 3.4 %, so a few faster schedules are missed
+#: the same limit for a local search after these orders: it gained up to 3.4 %, so a few faster schedules are missed
 NEAR = Fraction(33, 32)
-#: of the cycles that the bound of a program lies below the best schedule so far, the part that other orders may have to gain: two
-#: shots of 1 MiB on ace-alltoall:4x2 gained 9 %
+#: the part of the gap between the bound of a program and the best schedule so far that other orders may have to gain: two shots of
+#: 1 MiB on ace-alltoall:4x2 gained 9 %
 ROOM = Fraction(1, 2)
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 MOST_IN_PIECES = 1 << 13  # links that all messages pass that are cut into pieces, for effort 1
@@ -44,8 +45,8 @@ PIECES = "pieces"  # in the provenance: into how many each message is cut so tha
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A program, its label, the `pieces` into which each message is cut, whether it `waits` for credits all the same, and its best
-    booking of a few; `least`: `least_cycles`."""
+    """A program, its label, the `pieces` into which each message is cut, whether it still `waits` for credits, and the best of a
+    few bookings; `least`: its `least_cycles`."""
 
     label: str
     pieces: int
@@ -61,19 +62,20 @@ class _Tried:
 
 
 def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
-    """The fastest of some programs in fine slots, for the request's size and machine, each as early as list scheduling gets it.
+    """The fastest of some programs in fine slots for the request's size and machine, each transfer as early as list scheduling can
+    place it.
 
-    `programs`: what the provenance says of it, and the program. Each is booked with a few turns of its transfers. From the fastest
-    few a search for better turns starts (`synth.fine.search`); what the machine does not take is passed over where there is another
-    one. Within no time it is the first program.
-    Programs are left out that take at least as long as the best schedule so far, that of the monitor as well, and those whose
-    messages wait for credits in routers where there is another one. UnsupportedError where none can be booked, where the machine
-    takes none, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each booking.
+    `programs`: pairs of a label for the provenance and a program. Each program is booked with a few turns of its transfers. A
+    search for better turns starts from the fastest few (`synth.fine.search`). Programs that the machine does not take, and those
+    whose messages wait for credits in routers, are left out where there are others. So are programs that take at least as long as
+    the best schedule so far or that of the monitor. Without any time left the result is the first program. UnsupportedError where
+    none can be booked, where the machine takes none, or where the request wants other numbers of chunks or steps. O(rows · hops ·
+    log rows) for each booking.
     """
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
-    others: dict[int, None] = {}  # numbers of chunks of other programs
+    others: dict[int, None] = {}  # the numbers of chunks of programs that do not fit the request
     for label, whole in programs:
         if request.chunks not in (None, len(whole.chunk_root)):
             others[len(whole.chunk_root)] = None
@@ -122,7 +124,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
 
 
 def _another_order(request: Request, trial: Trial) -> str | None:
-    """Why a program does not have the order of additions that is asked for, the same in any booking; None where none is."""
+    """The reason why a program cannot have the requested order of additions in any booking; None where no order is requested."""
     if request.order is None or trial.first.end > MOST_SLOTS:
         return None
     made_for = MadeFor(request.message_bytes, request.machine)
@@ -130,8 +132,8 @@ def _another_order(request: Request, trial: Trial) -> str | None:
 
 
 def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
-    """The program without the local copies that nothing reads in its best booking, where that is faster: those that remain are made
-    earlier. What reads the original then keeps others from writing over it."""
+    """The program without the local copies that nothing reads in its best booking, where that is faster, since the remaining copies
+    are made earlier. Transfers that read the original keep others from overwriting it."""
     trial = found.trial
     booked = min(found.best[1], trial.first, key=rank_of)
     program, _ = without_unread_copies(trial.program, trial.order, booked)
@@ -146,9 +148,9 @@ def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
 
 
 def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapping[str, Any], bar: int | None) -> Schedule:
-    """The fastest of the FINALISTS that the machine takes, the first ones of `choices`; where it takes none of these, the next one
-    that it takes of up to MOST_REFUSED more; UnsupportedError where it takes none at all. Where messages may be late no order is
-    looked for before the machine takes the one so far. `bar`: cycles of the best schedule so far."""
+    """The fastest of the first FINALISTS of `choices` that the machine takes; where it takes none of these, the next one that it
+    takes, of up to MOST_REFUSED more. UnsupportedError where it takes none. Where messages may be late, no better order is searched
+    before the machine takes the present one. `bar`: cycles of the best schedule so far."""
     taken: tuple[int, Schedule] | None = None
     reason: str | None = None
     flits = [flits_of(request, found.trial.program) for found in choices]
@@ -187,7 +189,8 @@ def _finished(
     is_searched: bool = True,
     bar: int | None = None,
 ) -> Schedule:
-    """A program in the best order that is found for it, by a search or so far; `bar`: cycles of the best schedule so far."""
+    """The schedule of a program in the best order found for it, by a search or before; `bar`: cycles of the best schedule so
+    far."""
     trial, best, least, slot = found.trial, found.best, found.least, -(-found.end // MOST_SLOTS)
     program, begin = trial.program, request.machine.ni_start_cycles
     if slot > 1:
@@ -204,8 +207,8 @@ def _finished(
 def in_pieces(request: Request, program: Program) -> tuple[Program, int]:
     """The program with each message in as few pieces as pass the routers without waiting for credits, and their number.
 
-    Itself, and 1, where they pass as they are or in no number of pieces; where the request states the chunks; and where pieces
-    would pass more than MOST_IN_PIECES links, for effort 1.
+    The program itself and 1 where the messages pass uncut, where no number of pieces passes, where the request states the chunks,
+    and where pieces would pass more than MOST_IN_PIECES links, for effort 1.
     """
     if request.chunks is not None or _passes(request, program):
         return program, 1
@@ -217,7 +220,8 @@ def in_pieces(request: Request, program: Program) -> tuple[Program, int]:
 
 
 def _passes(request: Request, program: Program, pieces: int = 1) -> bool:
-    """Whether its messages, each in `pieces`, pass the routers without waiting for credits; not asked where switches reduce."""
+    """Whether the messages of a program, each in `pieces`, pass the routers without waiting for credits; not checked where switches
+    reduce."""
     if request.topology.reducing.any():
         return True
     flits = np.array([flits_of(request, program, pieces)])
@@ -255,7 +259,7 @@ def schedule_of(
     entries = [(route, *plans[row]) for route, row in zip(routes, kept.tolist(), strict=True)]
     pair = program.topology.pair_of_link
     has_parallel = (np.bincount(pair)[pair] > 1).tolist()  # by link
-    # a schedule names the links of routes of several, of one that is parallel to others, and of those with planned waits
+    # a schedule names the links of a route with several links, with one of several parallel links, or with planned waits
     is_named = [len(route) > 1 or plan != NONE or bool(route and has_parallel[route[0]]) for route, plan, _ in entries]
     links = distinct(entry for entry, named in zip(entries, is_named, strict=True) if named)
     columns: dict[str, NDArray[Any]] = {

@@ -1,11 +1,12 @@
-"""Sums along the dimensions of a grid of ranks, everyone in a group sending straight to everyone else.
+"""Sums along the dimensions of a grid of ranks, where every member of a group sends directly to all others.
 
 Along a dimension a chunk is *scattered*, summed up at the member of each group whose digit is the chunk's share, or *exchanged*:
 every member sends what it has to all others, and all have the sum. What was scattered is gathered again at the end, the last
-dimension first unless a piece says otherwise. One dimension of all ranks, exchanged: the one-shot all-reduce. Scattered: two shots.
+dimension first unless a piece says otherwise. A single dimension of all ranks that is exchanged makes the one-shot all-reduce; one
+that is scattered makes the two-shot all-reduce.
 
-On rings of links sums can be passed on by neighbours, and an exchange can begin with swaps among neighbours: then everyone needs
-one sum from each other group of them, from the member that is nearest.
+On rings of links sums can be passed on by neighbours, and an exchange can begin with swaps among neighbours: then every node needs
+one sum from each other group of neighbours, from its nearest member.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,19 +23,19 @@ from certree.synth.fine.program import Stages
 from certree.synth.ranks.staged import every_place
 
 Int64 = NDArray[np.int64]
-ORIGINAL = 1  # the scratch buffer for what a member had before an exchange
+ORIGINAL = 1  # the scratch buffer for the data of a member before an exchange
 
 
 @dataclass(frozen=True)
 class Piece:
     """Part of a message: its dimensions in their order, the first `scattered` of which are scattered, the others exchanged.
 
-    `run`: what is scattered comes round the ring of a dimension, both ways, along runs of that many neighbours who add it up on its
-    route; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
-    exchanged, along one run. `swaps`: an exchange begins with swaps of sums with one neighbour, or with 2 with the other one then:
-    in the first, everyone has the sum of 2, in the second, of 4, where these numbers divide the ring. `mirrored`: of an even ring,
-    the node that is opposite sends back instead of ahead, and pairs begin one further. `gathered`: the scattered dimensions in the
-    sequence in which they are gathered, the last of which carries most; () in reverse.
+    `run`: scattered data go round the ring of a dimension in both directions, along runs of that many neighbours, which add to the
+    sum on its route; the last of a run sends directly to the end. 0: all nodes send directly, on any network. `passed`: exchanged
+    sums are passed on in this way, too, along one run. `swaps`: an exchange begins with N swaps of sums, the first with one
+    neighbour and the second with the other; then each node has the sum of 2 or of 4 nodes, where these numbers divide the ring.
+    `mirrored`: on an even ring, the opposite node sends back instead of ahead, and pairs begin one place further. `gathered`: the
+    scattered dimensions in the sequence in which they are gathered, the last of which carries most; () in reverse.
     """
 
     order: tuple[int, ...]
@@ -46,16 +47,16 @@ class Piece:
     gathered: tuple[int, ...] = ()
 
     def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """(step, hops) of both ways round a ring."""
+        """The (step, hops) of both directions round a ring."""
         ahead = -1 if self.mirrored else 1
         return (ahead, size // 2), (-ahead, (size - 1) // 2)
 
     def next_to(self, hops: int) -> int:
-        """How far from the end of its route is the next one of a run, for one that is that many hops from it."""
+        """The distance from the end of the route of the next node of a run, for a node that is `hops` hops from the end."""
         return hops - 1 if (hops - 1) % self.run else 0
 
     def stops(self, hops: int) -> int:
-        """The number of messages one after the other from that many hops away."""
+        """The number of consecutive messages on a route from `hops` hops away."""
         return (hops - 1) % self.run + 1
 
     def swaps_on(self, size: int) -> int:
@@ -68,7 +69,7 @@ class Levels:
     """A grid of `sizes` over `nodes`, the first dimension fastest, and pieces of a message of equally many chunks.
 
     `sums`, `spreads`: whether chunks are summed up at first, and whether all get them in the end. `turns`: whether all dimensions
-    are rings of the network, so that what one node does all do, turned.
+    are rings of the network, so that all nodes do the same up to rotation.
     """
 
     sizes: tuple[int, ...]
@@ -80,7 +81,7 @@ class Levels:
 
     @property
     def chunks_of_a_piece(self) -> int:
-        """The fewest that can be shared out in each piece."""
+        """The fewest chunks of a piece that can be divided into equal shares."""
         return lcm(*[prod(self.sizes[dimension] for dimension in piece.order[: piece.scattered]) for piece in self.pieces])
 
     def rows(self) -> tuple[Stages, Int32]:
@@ -106,11 +107,12 @@ class Levels:
         return share
 
     def _kinds(self, chunk: Int64, src: Int64) -> Int64:
-        """A number for what a sender of a chunk is to its share, and in its groups: the same number where all are turned."""
+        """A number for the position of a chunk's sender relative to its share and in its groups; one number for all where
+        dimensions are turned."""
         count, sizes, place = self.chunks_of_a_piece, np.array(self.sizes), np.empty(int(self.nodes.max()) + 1, np.int64)
         place[self.nodes] = np.arange(len(self.nodes))
         digits = self._places[place[src]]
-        piece = self.pieces[int(np.max(chunk, initial=0)) // count]  # what is added together is of one piece
+        piece = self.pieces[int(np.max(chunk, initial=0)) // count]  # chunks that are added together belong to one piece
         scattered = np.isin(np.arange(len(sizes)), piece.order[: piece.scattered])
         turned = np.where(scattered, self._shares(piece, count)[chunk % count] - digits, 0) % sizes
         same = chunk % count // prod(sizes[scattered].tolist())
@@ -147,7 +149,7 @@ class Levels:
                 self._to_others(stages, piece, dimension, chunk[index], place, Op.COPY)
 
     def _pass_in(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
-        """Sums go along runs from both halves of a ring to the member whose share it is."""
+        """Pass sums along runs from both halves of a ring to the member whose share they are."""
         size = self.sizes[dimension]
         away = share - self._places[place, dimension]
         for waits, step, hops in self._runs(piece, dimension):
@@ -156,7 +158,7 @@ class Levels:
         stages.stage += size // 2
 
     def _pass_out(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
-        """The way back of `_pass_in`."""
+        """Pass the sums back, in the reverse of `_pass_in`."""
         for waits, step, hops in self._runs(piece, dimension):
             first = piece.next_to(hops)
             here = self._along(place, dimension, step * first)
@@ -164,7 +166,7 @@ class Levels:
         stages.stage += self.sizes[dimension] // 2
 
     def _runs(self, piece: Piece, dimension: int) -> Iterator[tuple[int, int, int]]:
-        """(messages before it, step, hops) of each message to the members of a ring that are N hops away."""
+        """Yield (messages before it, step, hops) of each message to the members of a ring at each distance."""
         for step, most in piece.reach(self.sizes[dimension]):
             for hops in range(1, most + 1):
                 yield piece.stops(hops) - 1, step, hops
@@ -233,14 +235,14 @@ class Levels:
     def _send(
         self, stages: Stages, dimension: int, chunk: Int64, op: Op, place: Int64, shift: int, buffer: int = 0, *, at: int = 0
     ) -> None:
-        """To those who are that far along a dimension, `at` stages later; half a ring far on the way ahead or back."""
+        """Send to the nodes at distance `shift` along a dimension, `at` stages later; half a ring away, in either direction."""
         to, size = self._along(place, dimension, shift), self.sizes[dimension]
         is_opposite = self.turns and 2 * abs(shift) == size > 2
         via = self.nodes[self._along(place, dimension, 1 if shift > 0 else -1)] if is_opposite else None
         stages.add(chunk, op, self.nodes[place], self.nodes[to], buffer, 0, stage=stages.stage + at, via=via)
 
     def _along(self, place: Int64, dimension: int, shift: int | Int64) -> Int64:
-        """The places that far along a dimension."""
+        """The places at distance `shift` along a dimension."""
         digit = self._places[place, dimension]
         stride = prod(self.sizes[:dimension])
         return np.asarray(place + ((digit + shift) % self.sizes[dimension] - digit) * stride)
@@ -248,7 +250,7 @@ class Levels:
 
 def _others(size: int, swaps: int, odd: int) -> list[int]:
     """After N swaps, how far ahead the nearest node with the sum of each other group is, the nearest first."""
-    own = -odd if swaps == 1 else odd - 1  # of the two nodes with the sum of a node's group, the first
+    own = -odd if swaps == 1 else odd - 1  # the first of the two nodes with the sum of a node's group
     firsts = range(own + 2 * swaps, own + size, 2 * swaps)
 
     def hops(shift: int) -> int:

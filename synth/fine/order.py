@@ -1,11 +1,11 @@
-"""The order that a program needs: what has to wait until something has been sent, and until something has landed.
+"""The order that a program needs: which rows wait until others have been sent, and which until others have landed.
 
 For each cell reads and writes alternate. A read waits until all writes before it have landed, a write until all reads before it
-have been sent; what is sent into a cell between two reads lands in any order if it is all added, unless the program says otherwise.
-So every row waits for two *gates* at most. Rows that wait for each other to be sent, as in an exchange between two accumulators,
-leave in one cycle: a *group*.
+have been sent. Messages that are all added to a cell between two reads land in any order, unless the program says otherwise. So
+every row waits for two *gates* at most. Rows that wait for each other to be sent, as in an exchange between two accumulators, leave
+in one cycle: a *group*.
 
-A local copy keeps what its source holds for later. What reads the copy may read the original until the copy is made.
+A local copy keeps the data of its source for later. Rows that read the copy may read the original until the copy is made.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """Schedules with slots of one length in fine slots: each transfer as early as in a paced run, without its contention.
 
 With planned waits it is the paced run itself: messages leave as soon as they can and wait at routers, first come, first served.
-Where all that wait have room, the run is a schedule as it stands (sentences F14 to F16 of docs/decisions/0009-fine-slots.md). A
-message that waits needs a buffer to itself: messages that would meet there take different virtual channels where the machine has
-enough of them, and where it has not they leave later.
+Where there is room for all waiting messages, the run is a schedule as it stands (sentences F14 to F16 of
+docs/decisions/0009-fine-slots.md). A message that waits needs a buffer to itself: messages that would meet there take different
+virtual channels where the machine has enough, and leave later where it has not.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from certree.synth.monitor import Monitor
 from certree.verify.deadlock.layers import layers_of
 
 MOST_ROWS = 1 << 16  # transfers of all iterations: more of them are left in slots of one length
-ROUNDS = 64  # in which messages without a buffer to wait in leave later
+ROUNDS = 64  # rounds of booking, in each of which messages without a buffer to wait in leave later
 REPEATED_ROWS = 1 << 8  # likewise for each endpoint, where iterations repeat: written out they take a row each in tables
 
 
@@ -49,7 +49,8 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
     """The fastest of some labelled schedules in fine slots, if it takes fewer than `bar` cycles; None where none does, or where
     its messages would wait for credits in routers.
 
-    Those come first that could be the fastest, by `least_cycles`. O(rows log rows) for each, and the bookings of `in_fine_slots`.
+    Schedules that could be the fastest, by `least_cycles`, come first. O(rows log rows) for each, and the bookings of
+    `in_fine_slots`.
     """
     ranked: list[tuple[int, str, Program]] = []
     known: set[str] = set()
@@ -68,7 +69,7 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
         made = in_fine_slots(alone, [(label, program) for _, label, program in ranked], "retime", {})
         request.require_runnable(made)
         waits, cycles = request.rank(made)
-    except UnsupportedError:  # none is faster, or the machine takes none
+    except UnsupportedError:  # no schedule is faster, or the machine takes none
         return None
     if waits or (bar is not None and cycles >= bar) or not request.is_in_order(made):
         return None
@@ -79,9 +80,9 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
 
 
 def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule | None:
-    """The fastest paced run of a program that is found, as a schedule that takes fewer than `bar` cycles; None where there is none
-    for which the buffers of the machine have room, which its routers do not take, where links are parallel, or switches reduce.
-    O(rows · hops · log rows) for each round."""
+    """The fastest paced run found of a program, as a schedule that takes fewer than `bar` cycles. None where the buffers of the
+    machine have no room for any run, where its routers do not take it, where links are parallel, or where switches reduce. O(rows ·
+    hops · log rows) for each round."""
     topology, machine = program.topology, request.machine
     if topology.reducing.any() or len(topology.pair_capacity) < len(topology.src) or sum(map(len, program.routes)) > MOST_HOPS:
         return None

@@ -1,4 +1,4 @@
-"""Programs: transfers with their cells and routes, in stages. A stage reads first, and writes then."""
+"""Programs: transfers with their cells and routes, in stages. A stage reads first and then writes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,8 +25,8 @@ class Program:
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root`, `chunk_target` as in `Schedule`. A row reads its source
     in stage `reads`, before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`:
     one number for rows that do the same at different nodes, and so can be moved together; `family`: one for similar ones of one
-    `part` of the message. `routes`: the numbers of the links that each row passes; of a local row none. `in_order`: what is added
-    to a cell between two reads lands in the order of rows, not in any.
+    `part` of the message. `routes`: the numbers of the links that each row passes; a local row has none. `in_order`: operands that
+    are added to a cell between two reads land in the order of rows, not in any order.
     """
 
     topology: Topology
@@ -58,7 +58,8 @@ class Program:
         return 1 + int(max(self.src_buffer.max(initial=0), self.dst_buffer.max(initial=0)))
 
     def cut(self, pieces: int) -> "Program":
-        """Each message in that many pieces, one after the other: chunk c becomes chunks c·pieces and following."""
+        """The program with each message cut into `pieces` pieces, sent one after the other: chunk c becomes chunks c·pieces and
+        following."""
         columns: dict[str, Any] = {name: np.repeat(getattr(self, name), pieces) for name in COLUMNS}
         number = np.tile(np.arange(pieces, dtype=np.int32), self.rows)
         for name in ("chunk", "block", "family", "part"):
@@ -80,8 +81,8 @@ class Program:
 
 class Stages:
     """Rows of a program, added block by block; the columns of a block are broadcast against each other. `kinds(chunk, src)`: a
-    number by row; of those that are added together rows with different ones are different blocks. `part`: of the message, that of
-    what is added; None: each chunk is one."""
+    number for each row; rows that are added together but have different numbers are in different blocks. `part`: the part of the
+    message of the rows that are added; None: each chunk is one."""
 
     def __init__(self, kinds: Callable[[Any, Any], Any] | None = None) -> None:
         self._blocks: list[tuple[NDArray[Any], ...]] = []
@@ -101,8 +102,8 @@ class Stages:
         stage: Any = None,
         via: Any = None,
     ) -> None:
-        """One block, in the current stage unless another one is given; `via`: nodes that routes pass first, where they are no
-        longer then."""
+        """Add a block, in the current stage unless another one is given; `via`: nodes that routes pass first, where that makes them
+        no longer."""
         stage = self.stage if stage is None else stage
         number: Any = self._next
         if self._kinds is not None:
@@ -165,7 +166,7 @@ def program_of(schedule: Schedule) -> Program:
 
 
 def _routes_of(schedule: Schedule) -> tuple[Route, ...]:
-    """The links of each row; of one between neighbours without a route the first of those that join them."""
+    """The links of each row; for a row between neighbours without a route, the first link that joins them."""
     links = first_links(schedule.topology, schedule.src, schedule.dst)
     route = schedule.route.tolist()
     return tuple(
@@ -183,7 +184,7 @@ def first_links(topology: Topology, src: NDArray[Any], dst: NDArray[Any]) -> lis
 
 
 def parallel_links(topology: Topology) -> list[Sequence[int]]:
-    """For each link all links between the same two nodes in its direction, itself among them. O(links)."""
+    """For each link all links between the same two nodes in its direction, including itself. O(links)."""
     members: dict[int, list[int]] = {}
     for link, pair in enumerate(topology.pair_of_link.tolist()):
         members.setdefault(pair, []).append(link)
@@ -191,5 +192,5 @@ def parallel_links(topology: Topology) -> list[Sequence[int]]:
 
 
 def distinct(routes: Iterable[_Key]) -> dict[_Key, int]:
-    """A number for each different route, or route with more."""
+    """A number for each distinct key: a route, or a route with further fields."""
     return {route: number for number, route in enumerate(dict.fromkeys(routes))}

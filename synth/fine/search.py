@@ -1,7 +1,7 @@
 """The turns in which the list scheduler takes the transfers of a program: several starts, and local searches from the best.
 
-What waits a little can help: messages that reach a node over all its links in one cycle each wait for the sums of all of them,
-those that come one after the other do not. So in some starts what comes over one link to a node leaves later than over another.
+Short delays can help: messages that reach a node over all its links in one cycle wait for the sums of all of them; messages that
+come one after the other do not. So in some starts the messages to a node leave later over one link than over another.
 """
 
 from collections.abc import Iterator
@@ -29,20 +29,21 @@ Int64 = NDArray[np.int64]
 
 WORK = 4_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
 MOST_STARTS, MOST_TRIES = 512, 4096
-LEADERS = 4  # best starts, which further ones are made like: as many again as there were starts
+LEADERS = 4  # best starts, which further ones resemble: as many again as there were starts
 LEAST_TRIES = 64  # of all local searches: larger programs, for which fewer are left, gained nothing where measured
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of routes that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
 KEPT = (16, 4, 1)  # starts from which local searches go on, one round after the other
-CLOSE = Fraction(257, 256)  # times as long as the best schedule so far: local searches go on if they gained something
+CLOSE = Fraction(257, 256)  # times the cycles of the best schedule so far: local searches go on up to this if they gained something
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A program that is booked: `order`, what waits for what; `whole`, all its rows, and `few`, one of each block, where blocks are
-    turned into each other, else all rows as well; `block`: of each row that in `few`. `first`: `whole` in the order of the rows."""
+    """A program that is booked: `order`: which rows wait for which; `whole`: all its rows; `few`: one row of each block where the
+    rows of blocks are rotations of each other, otherwise all rows; `block`: the row of `few` for each row. `first`: the booking of
+    `whole` in the order of the rows."""
 
     program: Program
     costs: Costs
@@ -63,8 +64,8 @@ class Trial:
         return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
 
     def starts(self, seed: int) -> Iterator[Turns]:
-        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, operations or parts
-        of the message in turn, on grids long routes first, then with links or parts of the message that wait, at random."""
+        """Yield turns without end: the order of rows; the longest rest first; messages no faster than units add; operations or
+        parts of the message in turn; on grids long routes first; then turns in which random links or parts of the message wait."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from Turns.in_each_way(rows)
         rest, link, part = self._rest, self._link, self.groups[1]
@@ -88,8 +89,8 @@ class Trial:
                 yield Turns(rest + later[part], waits[link].astype(np.int64), patient, apart=bool(number & 4))
 
     def like(self, turns: Turns, rng: np.random.Generator) -> Turns:
-        """Turns in which what comes over one link waits for another time, or one part of the message is earlier or later; at times
-        others are patient, or rows apart."""
+        """Turns like the given ones, in which the messages of one link wait for a different time, or one part of the message is
+        earlier or later. Sometimes other rows are patient, or rows are apart."""
         (_, part), link, ser, red = self.groups, self._link, self.costs.ser, self.costs.red
         priority, release, patient, apart = turns.priority, turns.release, turns.patient, turns.apart
         if rng.integers(2):
@@ -101,8 +102,8 @@ class Trial:
         return Turns(priority, release, patient ^ (not rng.integers(8)), apart ^ (not rng.integers(8)))
 
     def _in_turns(self) -> Iterator[Int64]:
-        """Priorities of the rows of `few`: what is added before what is copied, short routes first; one part of the message after
-        the other, long routes first. Behind switches either can be the fastest of all starts. None where all routes have one
+        """Yield priorities of the rows of `few`: reduces before copies, short routes first; one part of the message after the
+        other, long routes first. With switches either can be the fastest of all starts. Nothing where all routes have one
         length."""
         hops, most = self._hops, int(self._hops.max(initial=0)) + 1
         if self._is_uneven:
@@ -110,9 +111,9 @@ class Trial:
             yield self.groups[1] * np.int64(most) - hops
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
-        """Priorities of the rows of `few`, on networks with coordinates: the longest routes first, of equally long ones those that
-        lead equally far in each direction together; in order, and a few times in any order. None where all routes have one
-        length."""
+        """Yield priorities of the rows of `few` on networks with coordinates: the longest routes first, and of equally long ones
+        those that lead equally far in each direction together; in order, then a few times in random order. Nothing where all routes
+        have one length."""
         place, hops = self.program.topology.coordinates, self._hops
         if place is None or not self._is_uneven:
             return
@@ -125,9 +126,9 @@ class Trial:
             turns = rng.permutation(turns)
 
     def _spaced(self, rest: Int64) -> Iterator[Int64]:
-        """Releases with which the first messages that a node adds come one after the other, a sum apart, less and more, so that the
-        first chunks are complete early, and their sums go on while the others are added up: first the chunks whose sums have the
-        longest route to go, or in their order. `rest`: by row, the lowest first."""
+        """Yield releases that space the first messages that a node adds: by the cycles of a sum, by less, and by more. The first
+        chunks are then complete early, and their sums travel on while the others are added. First come the chunks whose sums have
+        the longest route to go, or chunks in their order. `rest`: a priority for each row, the lowest first."""
         found, chunk, order = self.few.transfers, self.program.chunk[self.first_rows].astype(np.int64), self.few.order
         waits = np.array([bool(gates) for gates in order.waits]) | (np.array(order.original_of) != NONE)
         rows = np.flatnonzero((found.adds > 0) & ~waits)
@@ -148,7 +149,7 @@ class Trial:
 
     @property
     def groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Family and part of each row of `few`."""
+        """The family and the part of the message of each row of `few`."""
         return self._numbered(self.program.family), self._numbered(self.program.part)
 
     def turns_at(self, cycle: Int64) -> Turns:
@@ -157,7 +158,7 @@ class Trial:
         return Turns(cycle, np.where(local, 0, cycle))
 
     def booked(self, turns: Turns) -> Booked:
-        """The rows booked with the turns of their blocks."""
+        """All rows, booked with the turns of their blocks."""
         return self.whole.run(self.costs, turns.of_rows(self.block))
 
     @cached_property
@@ -167,7 +168,7 @@ class Trial:
 
     @cached_property
     def _hops(self) -> Int64:
-        """Links of each row of `few`."""
+        """The number of links of each row of `few`."""
         return np.array([len(self.program.routes[row]) for row in self.first_rows.tolist()], np.int64)
 
     @property
@@ -177,7 +178,7 @@ class Trial:
 
     @cached_property
     def _rest(self) -> Int64:
-        """A priority of each row of `few`, less for a longer rest."""
+        """A priority of each row of `few`, lower for a longer rest."""
         return -self._mean(rests(self.program, self.order, self.first))
 
     def _numbered(self, column: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -208,10 +209,10 @@ def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
 def searched(
     trial: Trial, request: Request, first: tuple[Turns, Booked], bound: int, most: int | None = None, bar: int | None = None
 ) -> Booked:
-    """The best booking that is found from one on: from many starts, from others like the best of these, and, where that ends at
-    `most` or earlier and the program is not too large, by local searches from the best of all, first short ones from many, then
-    longer ones from few. It ends at a cycle of `bound`, and where rounds that each gain as much as the last one would not come
-    close to `bar`."""
+    """The best booking found, beginning with `first`: from many starts and from others like the best of these. Where that ends at
+    `most` or earlier and the program is not too large, local searches follow from the best of all, first short ones from many
+    starts, then longer ones from few. The search stops at a booking that ends by `bound`, and where further rounds that gain as
+    much as the last one would not come close to `bar`."""
     turns, best = first
     if best.end <= bound or request.monitor.expired:
         return best
@@ -255,7 +256,7 @@ def _of_all(trial: Trial, rank: tuple[int, int], turns: Turns) -> Booked | None:
 
 
 def _add_others(trial: Trial, request: Request, found: dict[tuple[int, int], Turns], count: int) -> None:
-    """Up to that many turns like those of the LEADERS, the best that have been found, with their ranks."""
+    """Add up to `count` turns, with their ranks, that are like those of the LEADERS, the best found so far."""
     rng = np.random.default_rng(request.seed)
     for _ in range(count):
         if request.monitor.expired:
@@ -278,12 +279,12 @@ def _local_search(trial: Trial, request: Request, turns: Turns, tries: int, boun
 
 
 def _starts(trial: Trial, request: Request, count: int) -> Iterator[tuple[tuple[int, int], Turns]]:
-    """Up to that many starts with their ranks; at least one."""
+    """Yield up to `count` starts with their ranks; at least one."""
     is_any = False
     for turns in islice(trial.starts(request.seed), count):
         if is_any and request.monitor.expired:
             break
-        with suppress(UnsupportedError):  # in some turns those that leave together meet
+        with suppress(UnsupportedError):  # in some turns rows that leave together meet on a link
             yield rank_of(trial.few.run(trial.costs, turns)), turns
             is_any = True
     if not is_any:
@@ -291,5 +292,5 @@ def _starts(trial: Trial, request: Request, count: int) -> Iterator[tuple[tuple[
 
 
 def rank_of(booked: Booked) -> tuple[int, int]:
-    """The cycle in which everything has landed; then, less what needs no copy."""
+    """The rank of a booking: the cycle in which all data have landed, then the cycle in which data that need no copy have."""
     return booked.end, -int(booked.reads_original.sum())

@@ -1,4 +1,4 @@
-"""Programs of the one-shot and two-shot all-reduces and what lies between them, on any network."""
+"""Programs of the one-shot and two-shot all-reduces and of forms between them, on any network."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -25,7 +25,7 @@ LONG = 1 << 20  # of a run: all neighbours
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
 DETOUR = 3  # hops
 FEW_MISSING = 4
-MOST_PAIRS = 1 << 12  # of endpoints, in all pieces together, where there are several pieces
+MOST_PAIRS = 1 << 12  # pairs of endpoints, in all pieces together, where there are several pieces
 #: pieces that begin with the widest links; one more where units then add faster
 PARTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 MOST_PARTS = 6  # numbers of pieces that are compared
@@ -35,8 +35,8 @@ BOOKED = 8  # programs of such pieces, those with the lowest estimates
 
 
 def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
-    """The programs of all choices that apply, one of each in turn, since not all are looked at where there are many;
-    UnsupportedError with the reason of the last where none applies."""
+    """Yield the programs of all choices that apply, one of each in turn, since only some are booked where there are many.
+    UnsupportedError, with the reason of the last choice, where none applies."""
     found, reason, left = False, None, list(choices)
     while left:
         for choice in list(left):
@@ -53,7 +53,8 @@ def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Progr
 
 
 def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
-    """All endpoints as one group, the message in one of the numbers of PIECES; UnsupportedError where they are many.
+    """Yield programs with all endpoints as one group and the message in each of the numbers PIECES; UnsupportedError where there
+    are too many.
 
     Sums of one piece go out while those of the next one come in.
     """
@@ -63,9 +64,9 @@ def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
 
 
 def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str, Program]]:
-    """One dimension of the network after the other, `scattered` of them (None: all) summed up in shares. Pieces of the message
-    take the dimensions in different orders. Groups in which all are joined to each other, and their counterparts, are dimensions,
-    too. UnsupportedError for a network of one dimension."""
+    """Yield programs that take one dimension of the network after the other, `scattered` of them (None: all) summed up in shares.
+    Pieces of the message take the dimensions in different orders. Groups whose members are all joined to each other, with their
+    counterparts, are dimensions, too. UnsupportedError for a network of one dimension."""
     found = [cliques_of(request.topology), layout_of(request.topology, None)]
     layouts = {(layout.sizes, layout.nodes.tobytes()): layout for layout in found if layout is not None and len(layout.sizes) > 1}
     if not layouts:
@@ -100,11 +101,11 @@ def _on_rings(orders: list[tuple[int, ...]], scattered: int) -> Iterator[tuple[P
 
 
 def widest_first(request: Request, scattered: Sequence[int | None]) -> Iterator[tuple[str, Program]]:
-    """Pieces that all begin with the dimension of the widest links, so that others carry shares only.
+    """Yield programs whose pieces all begin with the dimension of the widest links, so that other dimensions carry shares only.
 
     `scattered`: numbers of dimensions along which there are shares, None: all; along the others whole vectors are exchanged.
-    Narrower dimensions come one after the other, or all at once. Only the programs with the lowest estimates. UnsupportedError
-    where no dimension has wider links than all others, or programs would be too large.
+    Narrower dimensions come one after the other, or all at once. Only the programs with the lowest estimates are yielded.
+    UnsupportedError where no dimension has wider links than all others, or programs would be too large.
     """
     topology, layout, collective = request.topology, layout_of(request.topology, None), request.collective
     width, dimensions = link_widths(topology, layout), len(layout.sizes)
@@ -133,7 +134,7 @@ def widest_first(request: Request, scattered: Sequence[int | None]) -> Iterator[
 
 
 def _beginning_alike(request: Request, shape: Layout, orders: list[tuple[int, ...]], shared: int) -> Iterator[tuple[Piece, ...]]:
-    """Pieces in these orders in turn, in several numbers, sums straight or round the ring."""
+    """Yield several numbers of pieces, which take these orders in turn, with sums sent directly or round the ring."""
     for count in _numbers_of_pieces(request, prod(shape.sizes[one] for one in orders[0][:shared])):
         for run in (0, LONG):
             yield tuple(Piece(orders[n % len(orders)], shared, run, False, bool(n // len(orders) % 2), 1) for n in range(count))
@@ -151,7 +152,8 @@ def link_widths(topology: Topology, layout: Layout) -> list[int]:
 
 
 def _numbers_of_pieces(request: Request, chunks: int) -> list[int]:
-    """Numbers of pieces of that many chunks into which a message is cut, the largest of those that leave units little to do."""
+    """Numbers of pieces, of `chunks` chunks each, into which a message is cut: the largest of those that leave reduction units
+    little work."""
 
     def work(count: int) -> int:
         each = chunk_bytes_of(request.message_bytes, count * chunks, 1, request.machine)
@@ -164,14 +166,14 @@ def _numbers_of_pieces(request: Request, chunks: int) -> list[int]:
 
 
 def _estimate(request: Request, program: Program) -> Fraction:
-    """Cycles that a program takes, about: `least_cycles`, and half the work of the busiest unit, since it has to wait at times."""
+    """The estimated cycles of a program: `least_cycles` plus half the work of the busiest unit, since it has to wait at times."""
     costs = costs_of(request, program)
     sums = np.bincount(program.dst[program.op == Op.REDUCE], minlength=1)
     return least_cycles(program, costs) + Fraction(int(sums.max()) * costs.red, 2)
 
 
 def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program]]:
-    """Partial sums along one dimension after the other; parts of the message begin with different ones."""
+    """Yield programs of partial sums along one dimension after the other; parts of the message begin with different dimensions."""
     dimensions = len(layout.sizes)
     orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
     parts = [Piece(order, 0, 0, True, mirrored) for mirrored in (False, True) for order in orders]
@@ -179,8 +181,8 @@ def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program
 
 
 def has_rings(topology: Topology, layout: Layout) -> bool:
-    """Whether neighbours in each dimension are joined, the last with the first as well. A few links of each dimension, less than
-    one of FEW_MISSING, may be missing where the way round is of DETOUR hops at most: what would pass one goes round it."""
+    """Whether neighbours in each dimension are joined, and the last with the first. Fewer than one link in FEW_MISSING of each
+    dimension may be missing, where a detour has at most DETOUR hops; messages then take the detour."""
     place, stride = np.arange(len(layout.nodes)), 1
     for size in layout.sizes:
         digit = place // stride % size
@@ -196,14 +198,15 @@ def has_rings(topology: Topology, layout: Layout) -> bool:
 
 
 def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[tuple[str, Program]]:
-    """`flat` (groups "all"), `by_dimension` ("dimensions"), or what applies of both; `scattered`: None for all dimensions, or 0."""
+    """`flat` (groups "all"), `by_dimension` ("dimensions"), or both where they apply; `scattered`: None for all dimensions, or
+    0."""
     together, apart = flat(request, scattered is None), by_dimension(request, scattered)
     return {"all": together, "dimensions": apart}.get(groups) or either(apart, together)
 
 
 def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]]) -> Iterator[tuple[str, Program]]:
-    """A program for each way to cut the message into pieces, and for each way to find routes; UnsupportedError where all have more
-    than MOST_ROWS transfers."""
+    """Yield a program for each division of the message into pieces and each way to find routes; UnsupportedError where all have
+    more than MOST_ROWS transfers."""
     collective, turns, found = request.collective, has_rings(request.topology, layout), False
     count, sizes = len(layout.nodes), layout.sizes
     for pieces in choices:
@@ -228,7 +231,7 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
 
 
 def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
-    """Such as "2 piece(s) over 8x8, first dimensions 0 1, 1 scattered"."""
+    """A description such as "2 piece(s) over 8x8, first dimensions 0 1, 1 scattered"."""
     shape = "x".join(map(str, layout.sizes))
     if len(layout.sizes) == 1:
         return f"{shape} endpoints" + (f", {len(pieces)} pieces" if len(pieces) > 1 else "")

@@ -1,7 +1,7 @@
-"""Programs that are the same from many nodes: one row for each block, on links and nodes of which each stands for many.
+"""Programs that look the same from many nodes: one row for each block, on links and nodes each of which represents many.
 
-Where the rows of each block are turned into each other, and leave together, what holds for one of them holds for all. To book one
-of each takes a part of the time. Whether the times are those of all rows is for the caller to compare.
+Where the rows of each block are rotations of each other and leave together, one row represents all of them, and booking one row of
+each block is faster. The caller compares whether the times are those of all rows.
 """
 
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ Int64 = NDArray[np.int64]
 
 
 def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
-    """The first row of each block, and what it waits for; None where blocks are of different sizes or shapes, links parallel, or
-    operands are added in a stated order. O(hops) in Python."""
+    """The first row of each block, and its gates; None where blocks differ in size or shape, links are parallel, or operands are
+    added in a stated order. O(hops) in Python."""
     topology, block = program.topology, program.block
     lengths, count = np.array([len(route) for route in program.routes]), np.bincount(block)
     first = np.unique(block, return_index=True)[1]
@@ -65,7 +65,7 @@ def one_of_each(program: Program, order: Order, whole: ListScheduler, costs: Cos
 
 
 def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Int64:
-    """The number of each thing, from 0, where the two of each pair have the same."""
+    """A number from 0 on for each of `count` items; the two items of a pair have the same number."""
     head = list(range(count))
 
     def top(one: int) -> int:
@@ -80,8 +80,8 @@ def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Int64:
 
 
 def _turned_order(order: Order, block: list[int], first: list[int]) -> Order | None:
-    """The gates of the first row of each block, opened by blocks. What waits until itself, or one that leaves together with it, has
-    been sent does not wait. None where a block would belong to two groups."""
+    """The gates of the first row of each block, opened by blocks. A row does not wait until itself, or a row that leaves together
+    with it, has been sent. None where a block would belong to two groups."""
     groups = list(dict.fromkeys(tuple(sorted({block[row] for row in rows})) for rows in order.groups))
     group = {one: number for number, blocks in enumerate(groups) if len(blocks) > 1 for one in blocks}
     kept = {number: tuple(blocks) for number, blocks in enumerate(groups) if len(blocks) > 1}

@@ -22,7 +22,7 @@ from certree.synth.symmetric.translations import Cayley
 from certree.verify.bounds.instance import Instance
 
 SWEEPS = 24  # of rerouting, for effort 1
-FEW_BLOCKS = 1 << 14  # up to this many first without a guide
+FEW_BLOCKS = 1 << 14  # up to this many blocks are first routed without a guide
 EMPTY, LENGTH = 16, 1 << 15  # what an empty joined pair costs the router: at least, and more on average by the lengths of a guide
 
 Int64 = NDArray[np.int64]
@@ -40,8 +40,8 @@ class Paths:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """A guide for paths from the bound on an all-to-all: the `length` of each joined pair, along which good paths are short, and
-    the rounds per block that no paths can do without (`value`, as a coefficient of M/B, for `endpoints` of them)."""
+    """A guide for paths from the bound on an all-to-all: the `length` of each joined pair, by which good paths are short, and the
+    least rounds per block of any paths (`value`, as a coefficient of M/B, for N = `endpoints`)."""
 
     length: Int64
     value: Fraction
@@ -62,7 +62,7 @@ class Guide:
         return EMPTY + self.length * LENGTH * len(self.length) // max(1, int(self.length.sum()))
 
     def period(self, copies: int) -> int:
-        """The least rounds for N blocks of each pair."""
+        """The least rounds for `copies` blocks of each pair."""
         return math.ceil(self.value * self.endpoints * copies)
 
 
@@ -78,8 +78,8 @@ def balanced_paths(
 ) -> Paths:
     """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst.
 
-    With a `guide` for `copies` copies of all pairs also along its lengths, where paths may have more hops; the better of the two.
-    `size`: of each block, by default 1; in a round a link carries its capacity.
+    With a `guide` for `copies` copies of all pairs, paths are also searched by its lengths, where they may have more hops, and the
+    better result is kept. `size`: of each block, by default 1; in a round a link carries its capacity.
     """
     kind = np.arange(len(topology.pair_src), dtype=np.int32)
     size = np.ones(len(source), np.int64) if size is None else size
@@ -141,7 +141,8 @@ def _rerouted(
 
 
 def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, size: Int64) -> int:
-    """The number of rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links.
+    """A lower bound on the rounds of any paths: all hops divided by all links, and the blocks that leave or enter a node by its
+    links.
 
     `kind`, `capacity`: class of each joined pair, and the capacity of each class; `size`: of each block. O(sources · links).
     """

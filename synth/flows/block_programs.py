@@ -61,7 +61,7 @@ def block_programs(request: Request, transport: str) -> Iterator[tuple[str, Prog
                 if transport not in (name, "best"):
                     continue
                 moves = moves_of(topology, routing.paths, cut)
-                if len(moves.block) == before:  # nothing is stored on the way: the same program
+                if len(moves.block) == before:  # no block is stored on its route: the program is the same
                     continue
                 before = len(moves.block)
                 rows = before * (1 if fold is None else len(fold.images))

@@ -58,8 +58,8 @@ def moves_of(topology: Topology, paths: Paths, stops: NDArray[np.bool_] | None =
 
 
 def slots_of(moves: Moves, kind: Int32, capacity: NDArray[np.int64], delay: int, period: int, seed: int) -> Int32 | None:
-    """The slot of each transfer, few in all; None where the period is too short. `kind`: class of each joined pair, `capacity`: of
-    each class. `period` 0: nothing repeats.
+    """The slot of each transfer, with few slots in all; None where the period is too short. `kind`: class of each joined pair,
+    `capacity`: of each class. `period` 0: nothing repeats.
 
     A block moves on `delay` slots after it arrived; the block with the longest path left goes first. O(slots · links + transfers).
     """

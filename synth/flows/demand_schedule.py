@@ -1,6 +1,6 @@
 """Schedules for a demand: its blocks, cut into chunks of about equal size, along paths that load links evenly.
 
-In steps for large blocks (`demanded_schedule`), and for small ones in fine slots, message by message (`soonest_schedule`).
+`demanded_schedule` makes steps for large blocks, and `soonest_schedule` makes fine slots for small ones, message by message.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from certree.verify.rules.contention import granule_rounds
 MOST_CHUNKS = 1 << 17  # that are routed one by one
 FEW_CHUNKS = 1 << 15  # up to which smaller chunks are tried, for one unit of effort
 SWEEPS, LEAST_SWEEPS = 60, 6  # of rerouting, for effort 1: up to FEW_CHUNKS chunks, and of the most
-SHARES = (8, 2, 1)  # as many chunks are tried as these parts of the few; and at most
+SHARES = (8, 2, 1)  # as many chunks are tried as these fractions of FEW_CHUNKS
 MOST_PARTS = 128  # of the largest block; its powers of two are tried where they make few chunks
 ORDERED = "ordered"
 PIECES = (1, 2, 4, 8)  # of the largest block, in fine slots
@@ -44,10 +44,10 @@ Int64 = NDArray[np.int64]
 
 
 def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay: int) -> Schedule:
-    """The schedule that takes least time of those whose chunks are as large as one of `parts` parts of the largest block.
+    """The fastest of the schedules whose chunks are as large as the largest block divided by one of `parts`.
 
-    Time is that of its transfers booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError for more than
-    MOST_CHUNKS chunks, and where the request wants other numbers of chunks or steps.
+    The time of a schedule is that of its transfers booked one after the other (`certree.models.fine.demand_slots`).
+    UnsupportedError for more than MOST_CHUNKS chunks, and where the request wants other numbers of chunks or steps.
     """
     best: tuple[int, Schedule] | None = None
     for count in [parts] if parts else _choices(demand, FEW_CHUNKS * request.effort):
@@ -68,7 +68,8 @@ def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay
 
 
 def _choices(demand: Demand, few: int) -> list[int]:
-    """Parts of the largest block: powers of two up to the first of SHARES, and for each of them as many as make no more chunks."""
+    """Numbers of parts of the largest block: powers of two up to the first of SHARES, and for each share the number that makes no
+    more chunks."""
     granules, found = demand.columns[2], {1}
     chunks = {parts: int((-(-granules // _size(demand, parts))).sum()) for parts in range(1, MOST_PARTS + 1)}
     for share in SHARES:
@@ -108,8 +109,9 @@ def _in_chunks(request: Request, chunks: Chunks, delay: int) -> Schedule:
 
 
 def soonest_schedule(request: Request, demand: Demand, transport: str, method: str) -> Schedule:
-    """The soonest schedule in fine slots, that the machine takes, of some paths and numbers of pieces, each message routed over all
-    links of its path or stored at the endpoints on it (`transport`: "routed", "stored" or "best" of both).
+    """The schedule in fine slots that ends first, of those that the machine takes, over several choices of paths and numbers of
+    pieces. Each message is routed over all links of its path or stored at the endpoints on it (`transport`: "routed", "stored" or
+    "best" of both).
 
     Those that end first are booked again, so that late chunks go earlier. UnsupportedError where there is none.
     """
@@ -137,7 +139,7 @@ def soonest_schedule(request: Request, demand: Demand, transport: str, method: s
 
 
 class _Program(NamedTuple):
-    """How the pieces of blocks go: their paths, routed or stored, booked at once or patiently."""
+    """A choice for the pieces of blocks: their paths, routed or stored, booked at once or patiently."""
 
     pieces: int
     paths: str
@@ -152,7 +154,7 @@ class _Program(NamedTuple):
 
 
 def _programs(request: Request, demand: Demand, transport: str) -> Iterator[tuple[_Program, Messages]]:
-    """The messages of each number of pieces, choice of paths, and transport."""
+    """Yield the messages for each number of pieces, choice of paths, and transport."""
     topology = request.topology
     stops = {"routed": ~topology.forwards, "stored": topology.kind == NodeKind.ENDPOINT}
     for pieces in PIECES:
@@ -173,7 +175,7 @@ def _programs(request: Request, demand: Demand, transport: str) -> Iterator[tupl
 
 
 def _routings(request: Request, chunks: Chunks) -> Iterator[tuple[str, Paths]]:
-    """Paths in the order of dimensions, and those that load links evenly."""
+    """Yield paths in the order of dimensions, and those that load links evenly."""
     source, target = chunks[0].astype(np.int32), chunks[1].astype(np.int32)
     if (ordered := ordered_paths(request.topology, source, target)) is not None:
         yield ORDERED, ordered

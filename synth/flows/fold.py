@@ -88,11 +88,11 @@ class Fold:
 
 
 def fold_of(topology: Topology) -> Fold | None:
-    """The network with a large group that acts freely on its endpoints; None where none is found.
+    """A fold of the network by a large group that acts freely on its endpoints; None where none is found.
 
-    Tried are shifts of the endpoints as cells of a box with up to three sides, along each side or all but the last, with images of
-    switches by their neighbours. What is returned has been checked: each element takes links to links of the same
-    capacity, and every class can carry a transfer in a round. O(divisors² · links + order · links).
+    The search tries shifts of the endpoints as cells of a box with up to three sides, along each side or all but the last, with
+    images of switches by their neighbours. The result has been checked: each element takes links to links of the same capacity, and
+    every class can carry a transfer in a round. O(divisors² · links + order · links).
     """
     count = len(topology.endpoints)
     if topology.is_direct or count < 2 or (topology.endpoints != np.arange(count)).any():
@@ -107,7 +107,8 @@ def fold_of(topology: Topology) -> Fold | None:
 
 
 def _boxes(count: int) -> Iterator[tuple[tuple[int, int, int], int]]:
-    """Sides whose product is `count`, and how many of them are shifted; each group of shifts once where sides are 1."""
+    """Yield sides whose product is `count`, and how many of them are shifted; where sides are 1, each group of shifts comes
+    once."""
     divisors = [size for size in range(1, count + 1) if count % size == 0]
     for near, places in product(divisors, divisors):
         if count % (near * places) == 0 and near * places < count:

@@ -26,9 +26,9 @@ from certree.synth.method import Request
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-FAR = 4  # a latency of more than a FAR-th of the load of the fullest link is long
-FULL = 16  # parts of the load of the fullest link, in which loads are weighed
-LATE = 16  # chunks that come in the last of LATE equal parts of a run are late
+FAR = 4  # a latency of more than 1/FAR of the load of the fullest link is long
+FULL = 16  # loads are weighed in this many parts of the load of the fullest link
+LATE = 16  # chunks that arrive in the last of LATE equal parts of a run are late
 
 #: (source, target, granules) of each chunk
 Chunks = tuple[Int64, Int64, Int64]
@@ -62,9 +62,9 @@ class Messages:
 
     @property
     def pressing(self) -> Int64:
-        """How much the chunk of each row has to hurry: `rest`, where the latency of the longest route is long against the load of
-        the fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what
-        still has to pass full links goes first."""
+        """The urgency of the chunk of each row: `rest`, where the latency of the longest route is long compared with the load of
+        the fullest link. Otherwise the cycles of each row are weighed by the load of its fullest link, so that chunks that still
+        have to pass full links go first."""
         if int(self._to_the_target(self.flight - self.length).max()) * FAR >= self.fullest:
             return self.rest
         full = np.maximum.reduceat(self._load[self.moves.pair], self.moves.offset[:-1]) * FULL // self.fullest
@@ -106,15 +106,15 @@ class Messages:
         )
 
     def booked(self, priority: Int64, *, patient: bool, most_slots: int) -> "Booked":
-        """The transfers in slots of a cycle, or of the least power of two with which there are at most about `most_slots`: of those
-        that can leave that of the lowest priority first (`Turns`)."""
+        """The transfers booked in slots of one cycle, or of the least power of two with about `most_slots` slots or fewer. Of the
+        transfers that can leave, the one of the lowest priority goes first (`Turns`)."""
         slot = 1 << (self.fullest // most_slots).bit_length()
         fire = self._chains.run(Turns.first_of(priority, patient=patient), slot)
         return Booked(self, fire, slot, priority, patient)
 
     def squeezed(self, first: "Booked", rounds: int, most_slots: int, enough: int = 0) -> "Booked":
-        """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier; none
-        after one that ends by the cycle `enough`."""
+        """The booking that ends first, of a given one and of others, in each of which the chunks that came last in the previous one
+        go earlier. The search stops at a booking that ends by the cycle `enough`."""
         best = last = first
         moves, ahead = self.moves, np.zeros(len(self.chunks[0]), np.int64)
         for _ in range(rounds):
@@ -130,7 +130,7 @@ class Messages:
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """Messages with the cycle `fire` of each row, a multiple of `slot`; how they were booked (`priority`, `patient`)."""
+    """Messages with the cycle `fire` of each row, a multiple of `slot`, and the way they were booked (`priority`, `patient`)."""
 
     messages: Messages
     fire: Int64
@@ -148,7 +148,9 @@ class Booked:
         messages, moves = self.messages, self.messages.moves
         request, (source, target, granules) = messages.request, messages.chunks
         step = self.fire // self.slot
-        order = np.argsort(step * len(source) + moves.block)  # a chunk is in one transfer at a time: rows in canonical order
+        order = np.argsort(
+            step * len(source) + moves.block
+        )  # each chunk is in at most one transfer at a time: rows in canonical order
         columns = {"chunk": moves.block, "step": step.astype(np.int32), "src": moves.src, "dst": moves.dst, "route": moves.route}
         columns = {name: column[order] for name, column in columns.items()} | {"op": np.full(len(order), Op.COPY, np.int8)}
         made = make_schedule(
@@ -167,7 +169,7 @@ class Booked:
 
 
 def _over_lanes(schedule: Schedule) -> Schedule:
-    """The schedule, in which each hop over parallel links takes the one that has a free lane for it. O(hops log hops)."""
+    """The schedule with each hop over parallel links on a link that has a free lane for it. O(hops log hops)."""
     topology = schedule.topology
     parallel = np.bincount(topology.pair_of_link) > 1
     uses = fine_times(schedule).reservations

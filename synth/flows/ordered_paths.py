@@ -12,7 +12,8 @@ Int64 = NDArray[np.int64]
 def ordered_paths(topology: Topology, source: Int32, target: Int32) -> Paths | None:
     """Shortest paths along the dimensions in turn; None on networks that are not grids, and where a link of a path is missing.
 
-    Where both directions of a ring are as far, the other coordinates of the route decide, evenly. O(blocks · hops).
+    Where both directions of a ring are equally long, the other coordinates of the route decide, so that loads are even. O(blocks ·
+    hops).
     """
     at, sizes = topology.coordinates, _sizes(topology)
     if at is None or sizes is None:
@@ -57,7 +58,7 @@ def _sizes(topology: Topology) -> tuple[int, ...] | None:
 
 
 def _is_ring(topology: Topology, place: Int64, axis: int) -> bool:
-    """Whether the last node of a dimension is joined with the first, more than a neighbour away."""
+    """Whether the last node of a dimension is joined with the first, and the two are not neighbours already."""
     size = place.shape[axis]
     first, last = np.take(place, 0, axis=axis).ravel(), np.take(place, size - 1, axis=axis).ravel()
     return size > 2 and bool((topology.pair_index(last, first) >= 0).all())

@@ -16,8 +16,8 @@ def over_parallel_links(
 ) -> tuple[Int32, Routes]:
     """(`route` column, `routes`) through the same nodes, in which the transfers of a slot share the links between two nodes.
 
-    Each link gets as many transfers as it has capacity, in the order of links and rows; where there are more than all of them have
-    capacity for, a part of them in proportion. `period`: slots that are equal modulo it are one; `size`: by row the granules of a
+    Each link gets as many transfers as it has capacity, in the order of links and rows; where the transfers exceed the total
+    capacity, each link gets a proportional part. `period`: slots that are equal modulo it are one; `size`: by row the granules of a
     transfer, by default 1. Rows without a route are left alone, since any of the parallel links serves them. O(hops log hops).
     """
     parallel = np.bincount(topology.pair_of_link)[topology.pair_of_link] > 1
@@ -40,7 +40,7 @@ def over_parallel_links(
 
 
 def _links(topology: Topology, pair: Int64, slot: NDArray[np.integer], size: Int64) -> Int64:
-    """A link for each use of a pair of nodes in a slot, those of one pair and slot filled one after the other."""
+    """A link for each use of a pair of nodes in a slot; the links of one pair and slot are filled one after the other."""
     order = np.lexsort((slot, pair))
     key_changes = np.append(True, (np.diff(pair[order]) != 0) | (np.diff(slot[order]) != 0))
     first = np.flatnonzero(key_changes)

@@ -23,17 +23,19 @@ COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
 MOST_ROUTED = 1 << 19  # the same where the number of copies is given
-FREE_BLOCKS = 1 << 11  # through switches: that are also routed one by one where a fold is above the bound, in several copies
+FREE_BLOCKS = (
+    1 << 11
+)  # through switches: up to this many are also routed one by one, in several copies, where a fold is above the bound
 LEAST_SWEEPS = 6  # beyond FEW_BLOCKS, where there is one copy
-MANY_BLOCKS = 1 << 15  # up to this many in more copies where their rounds are nearly whole
-FEW_NODES, SEEDS = 256, 4  # that look the same, for which paths are looked for several times
+MANY_BLOCKS = 1 << 15  # up to this many blocks, more copies are tried where their rounds are nearly whole
+FEW_NODES, SEEDS = 256, 4  # with up to this many nodes that look the same, paths are searched several times
 WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 
 
 @dataclass(frozen=True, eq=False)
 class FlowPlan:
-    """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without;
-    `fold`: the same through switches."""
+    """Paths of `copies` blocks for each pair. `cayley`: the group whose translations take the paths of node 0 to all others, or
+    None; `fold`: the same for networks with switches."""
 
     copies: int
     paths: Paths
@@ -44,8 +46,8 @@ class FlowPlan:
 
 
 def plans(request: Request, copies: int | None) -> Iterator[FlowPlan]:
-    """The paths that are tried: for COPIES where nothing else is asked for, and where the bound for one copy is not a whole number
-    of rounds also for a number of copies with which it is, or nearly."""
+    """Yield the plans that are tried: for COPIES unless the request says otherwise, and, where the bound for one copy is not a
+    whole number of rounds, for a number of copies with which it is whole or nearly so."""
     if request.collective.has_one_root:
         yield from _of_one_root(request, copies)
         return
@@ -63,7 +65,7 @@ def _of_one_root(request: Request, copies: int | None) -> Iterator[FlowPlan]:
 
 
 def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterator[FlowPlan]:
-    """Plans translated from one node; with other seeds where that takes more rounds than the bound."""
+    """Yield plans translated from one node; with other seeds where a plan takes more rounds than the bound."""
     sweeps = _sweeps(request)
     guide = Guide.of(request.topology, request.collective) if cayley.nodes <= FEW_NODES else None
     for count in [copies] if copies else COPIES:

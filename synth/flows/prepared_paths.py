@@ -20,7 +20,10 @@ from certree.synth.flows.block_slots import Moves, moves_of
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-DRAWS, FEW_DRAWS = 1024, 16  # of lengths of links, over endpoints, and at least: up to as many different paths for each pair
+DRAWS, FEW_DRAWS = (
+    1024,
+    16,
+)  # random draws of link lengths: DRAWS / endpoints, at least FEW_DRAWS; each pair has up to this many paths
 MOST_ENDPOINTS = 256  # prepared paths of more would take too much memory
 KEPT = 8  # networks
 _KEPT: dict[tuple[str, int], "Prepared"] = {}  # by digest and seed, those used last at the end
@@ -36,7 +39,7 @@ class Prepared:
 
     @cached_property
     def moves(self) -> Moves:
-        """The transfers of all paths (`moves_of`), of which each belongs to the path that is its `block`."""
+        """The transfers of all paths (`moves_of`); the `block` of a transfer is the number of its path."""
         return moves_of(self.topology, self.paths)
 
     @cached_property
@@ -68,7 +71,8 @@ class Prepared:
         return pair
 
     def least_rounds(self, source: Int64, target: Int64, size: Int64) -> int:
-        """Rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links."""
+        """A lower bound on the rounds of any paths: all hops divided by all links, and the messages that leave or enter a node by
+        its links."""
         needs = [1, -(-int(self._hops[self.pairs(source, target)] @ size) // int(self.topology.pair_capacity.sum()))]
         for blocks, width in zip((source, target), self._ends, strict=True):
             load = np.zeros(len(width), np.int64)

@@ -74,7 +74,7 @@ def _decomposed(
                 left[node].pop()
             path.append(entry[0])
             node = int(head[entry[0]])
-            if node in place:  # a circle of the flow, which nothing needs
+            if node in place:  # a cycle of the flow, which is not needed
                 for pair in path[place[node] : -1]:
                     del place[int(head[pair])]
                 path = path[: place[node]]

@@ -24,10 +24,10 @@ def routed(
     """(paths, place): routes for the transfers of `moves` and the slot of each modulo `period`; None where none are found.
     `kind`: class of each joined pair, `capacity`: of each class; no route passes a class twice.
 
-    First fit in rotations: those that go to the endpoint s places further together, for each s. A transfer that finds no room takes
-    the slot and route that are least fought for, and the transfers there are placed anew (negotiated congestion). Between its two
-    endpoints a transfer may take any shortest route through switches, up to MOST_ROUTES, or that of `moves`.
-    O(WORK · effort · transfers · routes · hops · period) time at worst.
+    Transfers are placed by first fit in rotations: for each s, the transfers to the endpoint s places further come together. A
+    transfer that finds no room takes the least contested slot and route, and the transfers there are placed again (negotiated
+    congestion). Between its two endpoints a transfer may take any shortest route through switches, up to MOST_ROUTES, or that of
+    `moves`. O(WORK · effort · transfers · routes · hops · period) time at worst.
     """
     table = _Table(topology, moves, kind, capacity, period)
     if not table.has_routes:
@@ -61,9 +61,10 @@ def steps_of(moves: Moves, place: Int32, delay: int, period: int) -> Int32:
 
 
 def _rotations(topology: Topology, moves: Moves) -> Int64:
-    """Rows with the longest routes first, then by how many groups of endpoints, and how many places in the group, they lead on.
+    """Rows ordered by decreasing length of their routes, then by the distance in groups of endpoints, then by the distance in
+    places within the group.
 
-    A group: endpoints that hang on the same switches.
+    A group consists of the endpoints that are attached to the same switches.
     """
     rank, group, place = topology.rank, *_groups(topology)
     src, dst = moves.src, moves.dst
@@ -123,7 +124,8 @@ class _Table:
         return True
 
     def push_in(self, row: int, draw: np.random.Generator) -> None:
-        """Put the transfer where it weighs least. One transfer leaves each class that is full there, whose weight grows."""
+        """Put the transfer into the slot and route of least weight. One transfer leaves each class that is full there, and the
+        weight of the class grows."""
         routes = self._routes_of(row)
         kinds = self._kind[routes]
         full = np.where(self._free[kinds] > 0, 0, self._weight[kinds]).sum(axis=1)
@@ -201,7 +203,7 @@ class _Routes:
         return found
 
     def _switch_hops(self, dst: int) -> list[int]:
-        """Links from each switch to an endpoint over switches only; -1 where there is no way, and at other endpoints."""
+        """Links from each switch to an endpoint over switches only; -1 where there is no path, and at other endpoints."""
         if dst not in self._far:
             far = [-1] * len(self._is_endpoint)
             far[dst], reached = 0, deque([dst])

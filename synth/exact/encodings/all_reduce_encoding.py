@@ -71,7 +71,7 @@ class AllReduceEncoding(Encoding):
                 self.problem.add_exactly_one([self._sent[chunk, node, self.steps], *alone])
 
     def _spreading(self) -> None:
-        """A node comes to hold the sum once: as lone centre, by an exchange, or by one copy; in the end all do."""
+        """Each node gets the sum just once: as lone centre, by an exchange, or by one copy; in the end all nodes hold it."""
         for chunk in self.chunks:
             for node in self.nodes:
                 self.problem.add(self._done[chunk, node, 0] == 0)
@@ -83,7 +83,8 @@ class AllReduceEncoding(Encoding):
                     self.problem.add(self._done[chunk, node, step + 1] == self._done[chunk, node, step] + gained)
 
     def _causality(self) -> None:
-        """A partial sum must arrive before its receiver sends its own or counts as done; to copy the sum, you must hold it."""
+        """A partial sum must arrive before its receiver sends its own or counts as done; a node that copies the sum must hold
+        it."""
         for (chunk, pair, step), reduced in self._reduce.items():
             receiver = self.pairs[pair][1]
             self.problem.add_implication(reduced, ~self._sent[chunk, receiver, step + 1])
@@ -127,8 +128,8 @@ class AllReduceEncoding(Encoding):
 
 
 class ExchangeEncoding(AllReduceEncoding):
-    """An AllReduceEncoding in which two neighbours may be the centre together: they exchange what each has collected, and both hold
-    the sum one step sooner than one of them alone could.
+    """An AllReduceEncoding in which two neighbours may be the centre together: they exchange their partial sums, and both hold the
+    sum one step sooner than one of them alone could.
 
     `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce in both directions. It is correct only in lockstep: if one
     of the two were late, it would send back data that it had just received. Tables express it by counting arrivals (profile

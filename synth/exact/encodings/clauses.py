@@ -1,4 +1,4 @@
-"""Questions as formulas for any back end: the trusted one, that of a share, that of symmetric schedules.
+"""Questions as formulas for any back end: the trusted formula, the formula of a share, and that of symmetric schedules.
 
 Budgets are in conflicts.
 """
@@ -35,12 +35,13 @@ class TrustedClauses(Asking):
 
     @property
     def ordered(self) -> bool:
-        """Whether chunks are put in order: those of an all-reduce; where each starts at another node there is less to gain."""
+        """Whether chunks are put in order. Those of an all-reduce are; where each chunk starts at a different node there is less to
+        gain."""
         return self.question.is_sum and self.question.chunks > 1
 
     def encode(self) -> None:
-        """Make the trusted formula, with equivalent chunks in order, and give it to the back end. UnsupportedError where it is
-        too large for that."""
+        """Make the trusted formula, with equivalent chunks in order, and give it to the back end. UnsupportedError where the
+        formula is too large."""
         self.encoder = self.formulated()
         self.back_end.accepts(self.encoder.formula)
         self.back_end.encode(self.encoder.formula, with_proof=self.with_proof)

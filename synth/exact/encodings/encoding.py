@@ -30,7 +30,7 @@ Columns = dict[str, Int32]
 
 
 class Encoding(ABC):
-    """The question: do `steps` steps of one round suffice, with delay 1, one accumulator per node and chunk?
+    """The question whether `steps` steps of one round suffice, with delay 1 and one accumulator per node and chunk.
 
     `chunk_root`: the root of every chunk; an all-reduce has none and counts them only. A joined pair of nodes (number =
     `Topology.pair_index`) carries up to its capacity of chunks per step. `self.nodes`, `self.chunks` and `self.times` are the index
@@ -38,7 +38,7 @@ class Encoding(ABC):
     """
 
     kinds: ClassVar[tuple[CollectiveKind, ...]]  # the supported collectives
-    model: ClassVar[str]  # in words; recorded with every answer, which holds for this model only
+    model: ClassVar[str]  # description, recorded with every answer; an answer is valid for this model only
 
     def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415
@@ -54,7 +54,8 @@ class Encoding(ABC):
 
     @classmethod
     def accepts(cls, topology: Topology, collective: Collective, chunks: int) -> None:
-        """Raise UnsupportedError unless it covers the collective, and the network is direct and small enough to be searched."""
+        """Raise UnsupportedError unless the encoding covers the collective, and the network is direct and small enough to be
+        searched."""
         if collective.kind not in cls.kinds:
             raise UnsupportedError(f"exact: {cls.__name__} covers {', '.join(cls.kinds)}, not {collective.kind}")
         if not topology.is_direct:

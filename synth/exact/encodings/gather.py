@@ -45,7 +45,7 @@ class GatherEncoding(Encoding):
                     self.problem.add(self._holds[chunk, node, step + 1] == self._holds[chunk, node, step] + arriving)
 
     def _causality(self) -> None:
-        """To send it, you must hold it when the step begins."""
+        """A node that sends a chunk must hold it when the step begins."""
         for (chunk, pair, step), copied in self._copy.items():
             self.problem.add_implication(copied, self._holds[chunk, self.pairs[pair][0], step])
 

@@ -17,7 +17,7 @@ KINDS = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKin
 
 
 class QuotientEncoder(SpreadEncoder):
-    """The trusted formula, cut down to the chunks of one source for each orbit; the others move as their images do.
+    """The trusted formula, reduced to the chunks of one source per orbit; all other chunks move as images of these.
 
     A pair of nodes is loaded by the images of these chunks as well: chunk c over arc a, moved by g, goes over g(a). Orbits of pairs
     have equal loads, so one pair of each is counted. A model is a schedule; no model proves nothing.
@@ -65,7 +65,7 @@ class QuotientEncoder(SpreadEncoder):
 
 
 class SumQuotientEncoder(SumEncoder):
-    """The trusted formula of an all-reduce, cut down to the first chunks; each stands for as many as the group has elements.
+    """The trusted formula of an all-reduce, reduced to its first chunks; each represents as many chunks as the group has elements.
 
     An image of a chunk that reaches the sum everywhere does so as well, so that the images matter only for the loads of links. A
     model is a schedule; no model proves nothing.

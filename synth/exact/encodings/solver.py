@@ -12,10 +12,10 @@ from certree.verify.exact.question import Question
 
 
 class Asking(ABC):
-    """A question (C, S, R) put to a solver in its own terms. Call `encode`, `solve`, and `decode` after a FEASIBLE, in that order.
+    """A question (C, S, R) put to a solver in its own terms. Call `encode`, then `solve`, and `decode` if the status is FEASIBLE.
 
-    `kinds`: the collectives it covers. An INFEASIBLE is not trusted: only `proof`, if there is one, can be checked; there is none
-    where only some schedules are searched.
+    `kinds`: the supported collectives. The status INFEASIBLE is not trusted: only `proof`, if there is one, can be checked. There
+    is no proof where only some schedules are searched.
     """
 
     kinds: ClassVar[frozenset[CollectiveKind]] = frozenset(CollectiveKind)
