@@ -27,8 +27,7 @@ BUDGET = 3_000_000
 #: the least part of the budget that is spent, however close the best schedule is to the time bound
 LEAST_PART = Fraction(1, 8)
 #: work up to which a candidate is built even when the budget is used up; its work is counted still. Most candidates for 64
-#: endpoints and fewer are below it. Among more than MANY endpoints, only while the best schedule takes more than WORTH times the
-#: time bound
+#: endpoints and fewer are below it. With more than MANY endpoints, only while the best takes more than WORTH times the bound
 CHEAP = 1 << 18
 #: a candidate is left out when its lower bound is more than the cycles of the best schedule divided by this number
 WORTH = Fraction(101, 100)
@@ -54,8 +53,7 @@ def price_of(name: str, request: Request) -> Price:
 
 
 def generic_price(request: Request, work: int = 1) -> Price:
-    """The price of methods that state none: each endpoint has a chunk that passes all others, or there is one chunk with one
-    root."""
+    """The price of methods that state none: a chunk for each endpoint that passes all others, or one chunk with one root."""
     collective, others = request.collective, len(request.members) - 1
     phases = max(1, int(collective.reduces) + int(collective.gathers))
     chunks = 1 if collective.has_one_root else len(request.members)
@@ -74,8 +72,7 @@ def step_price(
 ) -> Price:
     """The price of an algorithm in equal slots, with phases of `steps` steps and `transfers`, by default N - 1 of each chunk.
 
-    A step takes at least one slot, between the nearest endpoints; a slot has at most as many messages as endpoints have outgoing
-    lanes.
+    A step takes at least one slot, between the nearest endpoints; a slot has no more messages than endpoints have outgoing lanes.
     """
     topology, collective = request.topology, request.collective
     phases = max(1, int(collective.reduces) + int(collective.gathers))
@@ -96,8 +93,7 @@ def pairs_price(request: Request, options: Mapping[str, Any]) -> Price:
 
 
 def built_price(request: Request, schedule: AnySchedule) -> Price:
-    """The price of a schedule before its time is known: to compute the time, transfers that share links must be given rounds.
-    O(steps)."""
+    """The price of a schedule before its time is known: for that, transfers that share links need rounds. O(steps)."""
     if not isinstance(schedule, Schedule) or schedule.has_fine_slots or schedule.repeats > 1 or schedule.version_2_fields:
         return Price(schedule.transfers)
     rounds = int(schedule.rounds.sum(dtype=np.int64))
@@ -107,8 +103,7 @@ def built_price(request: Request, schedule: AnySchedule) -> Price:
 
 
 def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: int) -> int:
-    """The least number of cycles of `steps` consecutive steps with `slots` slots in all; 0 where the machine contradicts the
-    network.
+    """The least cycles of `steps` consecutive steps with `slots` slots; 0 where the machine contradicts the network.
 
     A slot is as long as a chunk takes on a lane. With `delay` 1, data are used in the step after they arrive, so a step also
     includes the time to the nearest endpoint.
@@ -150,8 +145,7 @@ class Ledger:
         return int(self.budget * self.part) - self.spent
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:
-        """The reason not to build a candidate of that price; None where it is built. No candidate is left out before there is a
-        schedule."""
+        """The reason not to build a candidate of that price; None where it is built. The first is always built."""
         if self.best is None or price == FREE:
             return None
         if self.most is not None and price.total > self.most:

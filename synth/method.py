@@ -42,12 +42,12 @@ class Form:
 class Request:
     """One synthesis task. Candidates are timed with `message_bytes` and `machine`.
 
-    `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's
-    own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
+    `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's own,
+    as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
     candidates; None is slotted, in closed form, by which all methods choose among their own candidates. `any_unit`: methods may
     count link rates in other units than the network does. `order`: of additions, that all chunks must have. `admit` raises
-    UnsupportedError for a schedule that is not worth the time that routes without deadlocks take. InputError names a number that
-    is out of range.
+    UnsupportedError for a schedule that is not worth the time of finding deadlock-free routes for it. InputError names a number
+    that is out of range.
     """
 
     topology: Topology
@@ -81,10 +81,10 @@ class Request:
     def cycles(self, schedule: AnySchedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
 
-        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule
-        with fine slots has the time of the size and machine that it was made for, and none at others; one for a demand that of
-        its messages booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError also for what only slots keep
-        in order, where messages may be late in the routers of the machine.
+        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule with
+        fine slots has a time only at the size and machine that it was made for; one for a demand has the time of its messages
+        booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError also for schedules that only slots keep in
+        order, where messages may be late in the routers of the machine.
         """
         late = lateness(schedule, self.machine, self.message_bytes)
         if late is not None:
@@ -102,7 +102,7 @@ class Request:
             raise UnsupportedError(refused)
 
     def rank(self, schedule: AnySchedule) -> tuple[bool, int]:
-        """The key of a candidate: those that wait for credits in routers come last, then by `cycles`, with its errors."""
+        """The sort key of a candidate: those that wait for credits in routers come last, then by `cycles`; errors as there."""
         return waits_for_credits(schedule, self.machine, self.message_bytes), self.cycles(schedule)
 
     def offer(self, schedule: _Made) -> _Made:
@@ -116,16 +116,16 @@ class Request:
         return schedule
 
     def is_in_order(self, schedule: AnySchedule) -> bool:
-        """Whether the schedule has the order of additions that is asked for; others set no limit for later ones."""
+        """Whether the schedule has the requested order of additions; other schedules set no limit for later ones."""
         return self.order is None or self.order.refusal(schedule) is None
 
     def remember(self, schedule: _Made) -> _Made:
-        """The schedule, made for this request's message size and machine; itself where it says so already."""
+        """The schedule, marked as made for this request's message size and machine; unchanged where it is marked already."""
         made_for = MadeFor(self.message_bytes, self.machine)
         return schedule if schedule.made_for == made_for else replace(schedule, made_for=made_for)
 
     def provenance(self, method: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        """The provenance of every schedule; no times, so that the same input and seed give the same bytes."""
+        """The provenance of a schedule; it has no times, so that the same input and seed give the same bytes."""
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
 
@@ -228,8 +228,8 @@ def takes_fine_slots(request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Variant:
-    """Options other than the defaults that a method is compared with. `in_auto`: whether `auto` tries them (for a request).
-    `is_first`: it tries them before the defaults, which are then left out sooner where the variant is faster."""
+    """Options other than the defaults with which a method is compared. `in_auto`: whether `auto` tries them (for a request).
+    `is_first`: it tries them before the defaults, which are left out sooner where the variant is faster."""
 
     options: Mapping[str, str]
     in_auto: bool | Callable[[Request], bool] = True
@@ -240,19 +240,19 @@ class Variant:
 class Method:
     """A synthesis method; called with a request, it returns a schedule or raises UnsupportedError where it does not cover it.
 
-    `collectives` and `options` list all that it supports; others are refused before `make` is called. `published`: an algorithm,
-    as opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others:
-    fast methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
-    `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_repeated`: it makes one
-    part that repeats, a class of symmetry or a box, in little time at any scale, and is tried before all others. `is_anytime`:
+    `collectives` and `options` list all that the method supports; others are refused before `make` is called. `published`: an
+    algorithm, as opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which
+    others: fast methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is
+    kept. `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_repeated`: it makes
+    one part that repeats, a class of symmetry or a box, in little time at any scale, and is tried before all others. `is_anytime`:
     within no time it returns its first schedule. `is_sized`: its schedule depends on the size. `compares`: it leaves out what
-    cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as well, where endpoints
-    have wide links or several into switches. `takes_members`: it also makes schedules in which only some endpoints take part
-    (`Request.members`). `takes_demand`: and of blocks that differ in size. `own_units`: it tries several units of link rates
-    where those of the network do not divide them. `proved_within`: once a schedule for a demand is proved to take at most that
-    many times the least time, no better bounds are looked for; nor by a long search before (`api.evidence`). `auto_options`:
-    those with which `auto` calls it, where these are not the defaults. `price`: what it costs for a request with these options,
-    in closed form (`synth.candidate_prices`); without, as a chunk for each endpoint.
+    cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as well, where endpoints have
+    wide links or several into switches. `takes_members`: it also makes schedules in which only some endpoints take part
+    (`Request.members`). `takes_demand`: it makes schedules for blocks that differ in size. `own_units`: it tries several units of
+    link rates where those of the network do not divide them. `proved_within`: once a schedule for a demand is proved to take at
+    most that many times the least time, no better bounds are searched, and before that no long search is made (`api.evidence`).
+    `auto_options`: the options with which `auto` calls it, where these are not the defaults. `price`: its work and least cycles for
+    a request with these options, in closed form (`synth.candidate_prices`); by default the price of a chunk for each endpoint.
     """
 
     name: str
@@ -302,7 +302,7 @@ class Method:
         return made
 
     def _made_in_unit(self, request: Request, unit: str) -> AnySchedule:
-        """The schedule in the unit that is asked for, which is not an option of `make`."""
+        """The schedule in the requested unit, which is not an option of `make`."""
         topology = in_unit_asked_for(request.topology, unit, self.name)
         others = {name: value for name, value in request.options.items() if name != UNIT}
         made = self(replace(request, topology=topology, options=others, any_unit=False))
@@ -319,7 +319,7 @@ class Method:
         return best
 
     def read(self, request: Request) -> Options:
-        """The values of all options for a request; InputError says what is wrong with those that it states."""
+        """The values of all options for a request; InputError says what is wrong with the options that it states."""
         known = self.options(request) if callable(self.options) else self.options
         return read_options(request, self.name, known)
 

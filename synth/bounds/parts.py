@@ -30,8 +30,7 @@ def lengths_of_parts(instance: Instance) -> list[Int64]:
     improved step by step. An empty list for other collectives and for networks of more than MOST_WORK nodes times links.
 
     In each step the node whose move to the part of a neighbour gains most is moved. Where no move gains, the two parts whose union
-    loses least are joined, and so on until fewer than two parts with members are left. O(nodes · links · log links) time for each.
-    Deterministic.
+    loses least are joined, until one part with members is left. O(nodes · links · log links) time for each. Deterministic.
     """
     topology = instance.topology
     small = len(topology.kind) * len(topology.src) <= MOST_WORK

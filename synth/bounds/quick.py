@@ -9,11 +9,10 @@ from certree.verify.bounds.timed import TimeInstance, make_time_bound
 
 
 def quick_time_bound(request: Request) -> int:
-    """The time bound in cycles for a request with equal shares, from bounds that need no search for cuts or partitions; 0 where the
-    network contradicts the machine.
+    """The time bound in cycles for a request with equal shares, without a search for cuts or partitions; 0 where the network
+    contradicts the machine.
 
-    It costs a breadth-first search from each endpoint and a call of `time_bounds`: 0.15 CPU seconds for an all-reduce on
-    `torus:32x32`.
+    Costs a breadth-first search from each endpoint and `time_bounds`: 0.15 CPU seconds for an all-reduce on `torus:32x32`.
     """
     if contradiction(request.topology, request.machine) is not None:
         return 0

@@ -1,5 +1,4 @@
-"""Search for time bounds: sources and sinks that are far apart or have few links, and the labels that prove the most cycles for
-them.
+"""Search for time bounds: sources and sinks that are far apart or have few links, and labels that prove the most cycles.
 
 Between two nodes the labels are the distances that shortest augmenting paths leave (Ford and Fulkerson's quickest flow), from the
 source, or from the sink back where that is nearer; around one sink of several sources, or one source of several sinks, they are
@@ -124,8 +123,7 @@ def _capacity(of: TimeInstance) -> tuple[Int64, Int64]:
 
 
 def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
-    """The source and the sink with the largest sum of their distance and the time for all data to leave the source or enter the
-    sink."""
+    """The source and the sink with the largest sum of distance and time for all data to leave the source or enter the sink."""
     topology, collective = of.instance.topology, of.instance.collective
     out, into = _capacity(of)
     starts, ends = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
@@ -180,8 +178,7 @@ def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[tuple[Int64, 
 
 
 def _left_from(of: TimeInstance, left: list[list[int]], hops: Int64, end: int) -> Int64:
-    """The distance of each node from `end` over the capacity that is left on links, and backwards over the capacity that is taken;
-    FAR without a path."""
+    """The distance of each node from `end` over free capacity of links, and backwards over taken capacity; FAR without a path."""
     topology = of.instance.topology
     ahead, taken = (np.array(amount) > 0 for amount in left)
     tail = np.concatenate((topology.src[ahead], topology.dst[taken]))

@@ -70,8 +70,7 @@ def grown(
 
 
 def _cayley(instance: Instance) -> Cayley | None:
-    """The network as a Cayley graph, where all endpoints take part and send the same amount to each other; None where no such group
-    is known."""
+    """The network as a Cayley graph, where all endpoints take part and send the same amount to each other; None elsewhere."""
     if instance.collective.demand is not None or instance.collective.members is not None:
         return None
     try:

@@ -164,8 +164,7 @@ class Known:
 
 @dataclass
 class Guess:
-    """Known answers; other questions are added to `wanted` and taken to be refuted. `UnansweredError` is raised after `most` of
-    these."""
+    """Known answers; other questions are added to `wanted` and taken to be refuted. `UnansweredError` after `most` of these."""
 
     answers: Mapping[Ask, Answer]
     most: int

@@ -167,9 +167,7 @@ class FrontierSearch:
             while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
                 self._fewest_rounds(chunks, steps, most)
                 steps += 1
-                hopeless = (
-                    not self._found and steps > 4 * self.question.least_steps[0] + 4
-                )  # chunks that fill the memory cannot move
+                hopeless = not self._found and steps > 4 * self.question.least_steps[0] + 4  # full memory cannot move
                 if hopeless or not self._budget.left or self._asker.expired:
                     return
 
@@ -187,8 +185,7 @@ class FrontierSearch:
                 return
 
     def _fewer_at_once(self, point: Point) -> int:
-        """The largest number of rounds that is left to try, after asking for the most rounds first, whose refutation excludes all
-        smaller numbers."""
+        """The most rounds left to try, after asking for the most rounds first, whose refutation excludes all smaller numbers."""
         try:
             found = self._implied_by(point) is None and self._decide(point)
         except UnsupportedError:  # fewer rounds make a smaller formula

@@ -24,8 +24,7 @@ from certree.verify.exact.rup import check_proof
 class Refuter:
     """Infeasibility proofs for points of one network and collective; each witness is searched for once.
 
-    `bandwidth`: the best bandwidth bound, as value and document. `prices`: the best prices, by number of steps, for which they were
-    searched.
+    `bandwidth`: the best bandwidth bound, as value and document. `prices`: the best prices, by number of steps searched.
     """
 
     def __init__(self, question: Question) -> None:
@@ -88,8 +87,7 @@ class Refuter:
         return steps + Fraction(chunks * paid - sum(earned), max(earned)), {"kind": "prices", "price": priced[1]}
 
     def time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
-        """The time-cut that demands the most rounds for these chunks and steps: its rounds (None: no number suffices) and the
-        proof."""
+        """The time-cut that demands the most rounds for these chunks and steps: rounds (None: no number suffices) and proof."""
         if (chunks, steps) not in self._cuts:
             question = self.question.at((chunks, steps, steps))
             best: tuple[Fraction | None, Document] = (Fraction(0), {})
@@ -103,8 +101,7 @@ class Refuter:
 
     @cached_property
     def _sets(self) -> list[frozenset[int]]:
-        """Candidate sets for time-cuts: those of the cuts that were found, each endpoint alone, and all nodes except one
-        endpoint."""
+        """Candidate sets for time-cuts: those of the cuts that were found, each endpoint alone, and all nodes but one endpoint."""
         if self.question.is_sum:
             return []
         topology = self.question.topology

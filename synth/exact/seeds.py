@@ -84,8 +84,7 @@ def _layered(topology: Topology, most_chunks: int, monitor: Monitor) -> Iterator
 
 
 def mirrored(topology: Topology, collective: Collective) -> tuple[Topology, Collective] | None:
-    """The network with all links reversed, and the corresponding copying collective; None for a collective that is not in
-    REVERSED."""
+    """The network with all links reversed, and the corresponding copying collective; None for one not in REVERSED."""
     if collective.kind not in REVERSED:
         return None
     turned = topology if links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)

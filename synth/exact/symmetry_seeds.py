@@ -1,5 +1,4 @@
-"""Schedules from symmetries: neighbours that swap sums, images of a schedule side by side, and a schedule without some of its
-chunks."""
+"""Schedules from symmetries: neighbours that swap sums, images of a schedule side by side; some chunks of a schedule."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,8 +30,8 @@ def swaps(topology: Topology) -> Iterator[Schedule]:
 
     The symmetries are their own inverses, may be applied in any order, and lead from any endpoint to all others. The first schedule
     takes a step for each. In the others one, two or more of them *fold* the network first: half of the endpoints send their sum to
-    the other half, which go on alone, and get the whole sum last. Each fold takes one more step, and halves the number of links
-    that are loaded in each step.
+    the other half, which go on alone, and get the whole sum last. Each fold takes one more step, and halves the links loaded in
+    each step.
     """
     chosen = _pairings(topology)
     place = {int(topology.endpoints[0]): 0}  # bit i: whether the i-th symmetry leads there

@@ -57,8 +57,7 @@ def searched_turns(
 
 def least_cycles(program: Program, costs: Costs) -> int:
     """The largest of three lower bounds: the longest chain of transfers, each of which waits for all data that reach the cell that
-    it reads; the busiest link, which carries one message after the other; and the busiest reduction unit, which adds one message
-    after the other.
+    it reads; the busiest link, which carries one message after the other; and the busiest reduction unit, which does likewise.
 
     Cycles from the first message that can be on a link until everything has landed. O(hops log hops + rows log rows + stages).
     """
@@ -70,9 +69,7 @@ def least_cycles(program: Program, costs: Costs) -> int:
     hop = np.array(costs.hop, np.int64)[link]
     whole = np.bincount(row, hop, program.rows).astype(np.int64)
     is_added = (program.op == Op.REDUCE) & (lengths > 0)
-    flight = np.where(
-        lengths > 0, whole + costs.ends + costs.ser, 0
-    )  # the data that a local copy keeps may be read before it is made
+    flight = np.where(lengths > 0, whole + costs.ends + costs.ser, 0)  # the source of a local copy may be read before it is made
     added = np.where(is_added, costs.start + costs.red, 0)
     sent = _earliest(program, flight + added)
     arrived = sent + flight

@@ -21,8 +21,8 @@ Finder = Callable[[NDArray[Any], NDArray[Any]], list[Route]]
 
 @lru_cache(maxsize=4)
 def default_routes(topology: Topology) -> Finder:
-    """The routes that all methods take by default (`models.network.routing`). Routes are cached, since programs of one network have
-    most of them in common."""
+    """The routes that all methods take by default (`models.network.routing`). Routes are cached: programs of one network share most
+    of them."""
     known: dict[int, Route] = {}
 
     def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Route]:

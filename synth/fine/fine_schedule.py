@@ -30,13 +30,12 @@ MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer tha
 FIRST_WORK = 300_000  # rows and hops after which no further program is booked, for effort 1
 FINALISTS = 3  # programs that are booked in other orders
 MOST_REFUSED = 3  # further programs that are booked, where the machine takes none of the finalists
-#: no other orders are tried for a program that takes more than this many times the best schedule so far: they gained up to 6 %
-#: where measured
+#: no other orders are tried for a program of more than this many times the best cycles so far: they gained up to 6 % where measured
 FAR = Fraction(17, 16)
 #: the same limit for a local search after these orders: it gained up to 3.4 %, so a few faster schedules are missed
 NEAR = Fraction(33, 32)
-#: the part of the gap between the bound of a program and the best schedule so far that other orders may have to gain: two shots of
-#: 1 MiB on ace-alltoall:4x2 gained 9 %
+#: the part of the gap between a program's bound and the best schedule that other orders may have to gain: two shots of 1 MiB on
+#: ace-alltoall:4x2 gained 9 %
 ROOM = Fraction(1, 2)
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 MOST_IN_PIECES = 1 << 13  # links that all messages pass that are cut into pieces, for effort 1
@@ -62,15 +61,15 @@ class _Tried:
 
 
 def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
-    """The fastest of some programs in fine slots for the request's size and machine, each transfer as early as list scheduling can
-    place it.
+    """The fastest of some programs in fine slots for the request's size and machine, each transfer as early as list scheduling
+    allows.
 
     `programs`: pairs of a label for the provenance and a program. Each program is booked with a few turns of its transfers. A
     search for better turns starts from the fastest few (`synth.fine.search`). Programs that the machine does not take, and those
     whose messages wait for credits in routers, are left out where there are others. So are programs that take at least as long as
-    the best schedule so far or that of the monitor. Without any time left the result is the first program. UnsupportedError where
-    none can be booked, where the machine takes none, or where the request wants other numbers of chunks or steps. O(rows · hops ·
-    log rows) for each booking.
+    the best schedule so far or that of the monitor. With no time left the result is the first program. UnsupportedError where none
+    can be booked, where the machine takes none, or where the request wants other numbers of chunks or steps. O(rows · hops · log
+    rows) for each booking.
     """
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
@@ -124,7 +123,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
 
 
 def _another_order(request: Request, trial: Trial) -> str | None:
-    """The reason why a program cannot have the requested order of additions in any booking; None where no order is requested."""
+    """The reason why a program lacks the requested order of additions, the same in any booking; None where there is none."""
     if request.order is None or trial.first.end > MOST_SLOTS:
         return None
     made_for = MadeFor(request.message_bytes, request.machine)
@@ -189,8 +188,7 @@ def _finished(
     is_searched: bool = True,
     bar: int | None = None,
 ) -> Schedule:
-    """The schedule of a program in the best order found for it, by a search or before; `bar`: cycles of the best schedule so
-    far."""
+    """The schedule of a program in the best order found, by a search or before; `bar`: cycles of the best schedule so far."""
     trial, best, least, slot = found.trial, found.best, found.least, -(-found.end // MOST_SLOTS)
     program, begin = trial.program, request.machine.ni_start_cycles
     if slot > 1:
@@ -220,8 +218,7 @@ def in_pieces(request: Request, program: Program) -> tuple[Program, int]:
 
 
 def _passes(request: Request, program: Program, pieces: int = 1) -> bool:
-    """Whether the messages of a program, each in `pieces`, pass the routers without waiting for credits; not checked where switches
-    reduce."""
+    """Whether messages, each in `pieces`, pass the routers without waiting for credits; not checked where switches reduce."""
     if request.topology.reducing.any():
         return True
     flits = np.array([flits_of(request, program, pieces)])

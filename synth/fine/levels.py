@@ -52,7 +52,7 @@ class Piece:
         return (ahead, size // 2), (-ahead, (size - 1) // 2)
 
     def next_to(self, hops: int) -> int:
-        """The distance from the end of the route of the next node of a run, for a node that is `hops` hops from the end."""
+        """The hops from the next node of a run to the end of the route, for a node `hops` hops from the end."""
         return hops - 1 if (hops - 1) % self.run else 0
 
     def stops(self, hops: int) -> int:
@@ -107,8 +107,7 @@ class Levels:
         return share
 
     def _kinds(self, chunk: Int64, src: Int64) -> Int64:
-        """A number for the position of a chunk's sender relative to its share and in its groups; one number for all where
-        dimensions are turned."""
+        """A number for the position of a chunk's sender relative to its share and in its groups; equal where dimensions turn."""
         count, sizes, place = self.chunks_of_a_piece, np.array(self.sizes), np.empty(int(self.nodes.max()) + 1, np.int64)
         place[self.nodes] = np.arange(len(self.nodes))
         digits = self._places[place[src]]

@@ -49,8 +49,7 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
     """The fastest of some labelled schedules in fine slots, if it takes fewer than `bar` cycles; None where none does, or where
     its messages would wait for credits in routers.
 
-    Schedules that could be the fastest, by `least_cycles`, come first. O(rows log rows) for each, and the bookings of
-    `in_fine_slots`.
+    The likely fastest, by `least_cycles`, come first. O(rows log rows) for each, and the bookings of `in_fine_slots`.
     """
     ranked: list[tuple[int, str, Program]] = []
     known: set[str] = set()

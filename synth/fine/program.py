@@ -58,8 +58,7 @@ class Program:
         return 1 + int(max(self.src_buffer.max(initial=0), self.dst_buffer.max(initial=0)))
 
     def cut(self, pieces: int) -> "Program":
-        """The program with each message cut into `pieces` pieces, sent one after the other: chunk c becomes chunks c·pieces and
-        following."""
+        """The program with each message in `pieces` consecutive pieces: chunk c becomes chunks c·pieces and following."""
         columns: dict[str, Any] = {name: np.repeat(getattr(self, name), pieces) for name in COLUMNS}
         number = np.tile(np.arange(pieces, dtype=np.int32), self.rows)
         for name in ("chunk", "block", "family", "part"):
@@ -102,8 +101,8 @@ class Stages:
         stage: Any = None,
         via: Any = None,
     ) -> None:
-        """Add a block, in the current stage unless another one is given; `via`: nodes that routes pass first, where that makes them
-        no longer."""
+        """Add a block, in the current stage unless another one is given; `via`: nodes that routes pass first where that adds no
+        hop."""
         stage = self.stage if stage is None else stage
         number: Any = self._next
         if self._kinds is not None:

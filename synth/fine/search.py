@@ -112,8 +112,8 @@ class Trial:
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
         """Yield priorities of the rows of `few` on networks with coordinates: the longest routes first, and of equally long ones
-        those that lead equally far in each direction together; in order, then a few times in random order. Nothing where all routes
-        have one length."""
+        those that lead equally far in each direction together; in order, then in random orders. Nothing where all routes have one
+        length."""
         place, hops = self.program.topology.coordinates, self._hops
         if place is None or not self._is_uneven:
             return
@@ -292,5 +292,5 @@ def _starts(trial: Trial, request: Request, count: int) -> Iterator[tuple[tuple[
 
 
 def rank_of(booked: Booked) -> tuple[int, int]:
-    """The rank of a booking: the cycle in which all data have landed, then the cycle in which data that need no copy have."""
+    """The rank of a booking: the cycle in which all data have landed; then, negated, the number of rows that need no copy."""
     return booked.end, -int(booked.reads_original.sum())

@@ -53,8 +53,7 @@ def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Progr
 
 
 def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
-    """Yield programs with all endpoints as one group and the message in each of the numbers PIECES; UnsupportedError where there
-    are too many.
+    """Yield programs with all endpoints as one group and the message in PIECES pieces; UnsupportedError for many endpoints.
 
     Sums of one piece go out while those of the next one come in.
     """
@@ -152,8 +151,8 @@ def link_widths(topology: Topology, layout: Layout) -> list[int]:
 
 
 def _numbers_of_pieces(request: Request, chunks: int) -> list[int]:
-    """Numbers of pieces, of `chunks` chunks each, into which a message is cut: the largest of those that leave reduction units
-    little work."""
+    """Numbers of pieces, of `chunks` chunks each, into which a message is cut: the largest that leave reduction units little
+    work."""
 
     def work(count: int) -> int:
         each = chunk_bytes_of(request.message_bytes, count * chunks, 1, request.machine)
@@ -198,15 +197,14 @@ def has_rings(topology: Topology, layout: Layout) -> bool:
 
 
 def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[tuple[str, Program]]:
-    """`flat` (groups "all"), `by_dimension` ("dimensions"), or both where they apply; `scattered`: None for all dimensions, or
-    0."""
+    """`flat` (groups "all"), `by_dimension` ("dimensions"), or both; `scattered`: None for all dimensions, or 0."""
     together, apart = flat(request, scattered is None), by_dimension(request, scattered)
     return {"all": together, "dimensions": apart}.get(groups) or either(apart, together)
 
 
 def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]]) -> Iterator[tuple[str, Program]]:
-    """Yield a program for each division of the message into pieces and each way to find routes; UnsupportedError where all have
-    more than MOST_ROWS transfers."""
+    """Yield a program for each division into pieces and each way to find routes; UnsupportedError where all have more than
+    MOST_ROWS transfers."""
     collective, turns, found = request.collective, has_rings(request.topology, layout), False
     count, sizes = len(layout.nodes), layout.sizes
     for pieces in choices:

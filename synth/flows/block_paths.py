@@ -141,8 +141,7 @@ def _rerouted(
 
 
 def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, size: Int64) -> int:
-    """A lower bound on the rounds of any paths: all hops divided by all links, and the blocks that leave or enter a node by its
-    links.
+    """A lower bound on the rounds of any paths: all hops divided by all links, and blocks into or out of a node by its links.
 
     `kind`, `capacity`: class of each joined pair, and the capacity of each class; `size`: of each block. O(sources · links).
     """

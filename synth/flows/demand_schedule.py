@@ -31,7 +31,7 @@ from certree.verify.rules.contention import granule_rounds
 MOST_CHUNKS = 1 << 17  # that are routed one by one
 FEW_CHUNKS = 1 << 15  # up to which smaller chunks are tried, for one unit of effort
 SWEEPS, LEAST_SWEEPS = 60, 6  # of rerouting, for effort 1: up to FEW_CHUNKS chunks, and of the most
-SHARES = (8, 2, 1)  # as many chunks are tried as these fractions of FEW_CHUNKS
+SHARES = (8, 2, 1)  # the most chunks: FEW_CHUNKS over each of these
 MOST_PARTS = 128  # of the largest block; its powers of two are tried where they make few chunks
 ORDERED = "ordered"
 PIECES = (1, 2, 4, 8)  # of the largest block, in fine slots
@@ -68,8 +68,7 @@ def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay
 
 
 def _choices(demand: Demand, few: int) -> list[int]:
-    """Numbers of parts of the largest block: powers of two up to the first of SHARES, and for each share the number that makes no
-    more chunks."""
+    """Numbers of parts of the largest block: powers of two up to the first of SHARES, and the largest within each share."""
     granules, found = demand.columns[2], {1}
     chunks = {parts: int((-(-granules // _size(demand, parts))).sum()) for parts in range(1, MOST_PARTS + 1)}
     for share in SHARES:
@@ -110,8 +109,8 @@ def _in_chunks(request: Request, chunks: Chunks, delay: int) -> Schedule:
 
 def soonest_schedule(request: Request, demand: Demand, transport: str, method: str) -> Schedule:
     """The schedule in fine slots that ends first, of those that the machine takes, over several choices of paths and numbers of
-    pieces. Each message is routed over all links of its path or stored at the endpoints on it (`transport`: "routed", "stored" or
-    "best" of both).
+    pieces. `transport`: each message is "routed" over all links of its path, "stored" at the endpoints on it, or the "best" of
+    both.
 
     Those that end first are booked again, so that late chunks go earlier. UnsupportedError where there is none.
     """

@@ -107,8 +107,7 @@ def fold_of(topology: Topology) -> Fold | None:
 
 
 def _boxes(count: int) -> Iterator[tuple[tuple[int, int, int], int]]:
-    """Yield sides whose product is `count`, and how many of them are shifted; where sides are 1, each group of shifts comes
-    once."""
+    """Yield sides whose product is `count`, and how many are shifted; each group of shifts once where sides are 1."""
     divisors = [size for size in range(1, count + 1) if count % size == 0]
     for near, places in product(divisors, divisors):
         if count % (near * places) == 0 and near * places < count:

@@ -148,9 +148,7 @@ class Booked:
         messages, moves = self.messages, self.messages.moves
         request, (source, target, granules) = messages.request, messages.chunks
         step = self.fire // self.slot
-        order = np.argsort(
-            step * len(source) + moves.block
-        )  # each chunk is in at most one transfer at a time: rows in canonical order
+        order = np.argsort(step * len(source) + moves.block)  # a chunk is in one transfer at a time: canonical order
         columns = {"chunk": moves.block, "step": step.astype(np.int32), "src": moves.src, "dst": moves.dst, "route": moves.route}
         columns = {name: column[order] for name, column in columns.items()} | {"op": np.full(len(order), Op.COPY, np.int8)}
         made = make_schedule(

@@ -12,8 +12,7 @@ Int64 = NDArray[np.int64]
 def ordered_paths(topology: Topology, source: Int32, target: Int32) -> Paths | None:
     """Shortest paths along the dimensions in turn; None on networks that are not grids, and where a link of a path is missing.
 
-    Where both directions of a ring are equally long, the other coordinates of the route decide, so that loads are even. O(blocks ·
-    hops).
+    Where both directions of a ring are equally long, the other coordinates of the route decide, evenly. O(blocks · hops).
     """
     at, sizes = topology.coordinates, _sizes(topology)
     if at is None or sizes is None:

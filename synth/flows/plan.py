@@ -23,9 +23,7 @@ COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
 MOST_ROUTED = 1 << 19  # the same where the number of copies is given
-FREE_BLOCKS = (
-    1 << 11
-)  # through switches: up to this many are also routed one by one, in several copies, where a fold is above the bound
+FREE_BLOCKS = 1 << 11  # with switches: these are also routed one by one, in several copies, where a fold is above the bound
 LEAST_SWEEPS = 6  # beyond FEW_BLOCKS, where there is one copy
 MANY_BLOCKS = 1 << 15  # up to this many blocks, more copies are tried where their rounds are nearly whole
 FEW_NODES, SEEDS = 256, 4  # with up to this many nodes that look the same, paths are searched several times

@@ -23,7 +23,7 @@ Int64 = NDArray[np.int64]
 DRAWS, FEW_DRAWS = (
     1024,
     16,
-)  # random draws of link lengths: DRAWS / endpoints, at least FEW_DRAWS; each pair has up to this many paths
+)  # of link lengths, over endpoints, and at least: the most paths of a pair
 MOST_ENDPOINTS = 256  # prepared paths of more would take too much memory
 KEPT = 8  # networks
 _KEPT: dict[tuple[str, int], "Prepared"] = {}  # by digest and seed, those used last at the end
@@ -71,8 +71,8 @@ class Prepared:
         return pair
 
     def least_rounds(self, source: Int64, target: Int64, size: Int64) -> int:
-        """A lower bound on the rounds of any paths: all hops divided by all links, and the messages that leave or enter a node by
-        its links."""
+        """A lower bound on the rounds of any paths: all hops divided by all links, and messages into or out of a node by its
+        links."""
         needs = [1, -(-int(self._hops[self.pairs(source, target)] @ size) // int(self.topology.pair_capacity.sum()))]
         for blocks, width in zip((source, target), self._ends, strict=True):
             load = np.zeros(len(width), np.int64)

@@ -61,8 +61,7 @@ def steps_of(moves: Moves, place: Int32, delay: int, period: int) -> Int32:
 
 
 def _rotations(topology: Topology, moves: Moves) -> Int64:
-    """Rows ordered by decreasing length of their routes, then by the distance in groups of endpoints, then by the distance in
-    places within the group.
+    """Rows with the longest routes first, then by distance in groups of endpoints, then in places within the group.
 
     A group consists of the endpoints that are attached to the same switches.
     """
@@ -124,8 +123,7 @@ class _Table:
         return True
 
     def push_in(self, row: int, draw: np.random.Generator) -> None:
-        """Put the transfer into the slot and route of least weight. One transfer leaves each class that is full there, and the
-        weight of the class grows."""
+        """Put the transfer into the slot and route of least weight. One transfer leaves each full class, whose weight grows."""
         routes = self._routes_of(row)
         kinds = self._kind[routes]
         full = np.where(self._free[kinds] > 0, 0, self._weight[kinds]).sum(axis=1)

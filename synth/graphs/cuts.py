@@ -24,9 +24,9 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
 
     For a set S of nodes with an endpoint in it that must receive data: the data that start outside S must cross into S. So time >=
     share that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter
-    seen from its ends, are the same with all links turned round. Returns the bound document of `certree.verify.bounds.witness`:
-    kind "cut", the value and the set. Of equal cuts the first of: single endpoints, then the smallest set around each endpoint, by
-    id. UnsupportedError for an all-reduce, which has no roots, and an all-to-all, whose best cut is not found by flows.
+    seen from its ends, are the same with all links reversed. Returns the bound document of `certree.verify.bounds.witness`: kind
+    "cut", the value and the set. Of equal cuts the first of: single endpoints, then the smallest set around each endpoint, by id.
+    UnsupportedError for an all-reduce, which has no roots, and an all-to-all, whose best cut is not found by flows.
 
     One maximum flow for each endpoint that is owed something and each improvement, each O(N^2 sqrt(links)) at worst. Where
     endpoints times links exceed FLOW_WORK only single endpoints are looked at, and a larger set may be a better bound.
@@ -54,8 +54,8 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
 
 
 def narrow_sets(topology: Topology) -> list[list[int]]:
-    """Disjoint sets of nodes with little spare capacity for an all-gather: at most an eighth more than for the best cut.
-    Sets that meet are joined; none where that leaves a single one. A maximum flow for each endpoint.
+    """Disjoint sets of nodes with little spare capacity for an all-gather: at most an eighth more than for the best cut. Sets that
+    meet are joined; an empty list where that leaves a single one. Costs a maximum flow for each endpoint.
     """
     endpoints = topology.endpoints
     gather = Collective(CollectiveKind.ALL_GATHER)
@@ -67,7 +67,7 @@ def narrow_sets(topology: Topology) -> list[list[int]]:
 
 
 def joined(sets: list[set[int]]) -> list[set[int]]:
-    """The sets with those that meet united: disjoint sets."""
+    """Disjoint sets: those that meet are united."""
     apart: list[set[int]] = []
     for inside in sets:
         meeting = [other for other in apart if other & inside]
@@ -80,9 +80,9 @@ def _demand(collective: Collective, topology: Topology) -> tuple[Int64, list[int
     that it is owed to; and that scale."""
     endpoints, members = topology.endpoints, collective.members_of(topology)
     is_root, takes_part = endpoints == collective.root, np.isin(endpoints, members)
-    if collective.has_targets:  # gather: every other endpoint's block is owed to the root; scatter: the same, turned round
+    if collective.has_targets:  # gather: every other endpoint's block is owed to the root; scatter: the reverse
         return (takes_part & ~is_root).astype(np.int64), endpoints[is_root].tolist(), len(members)
-    if collective.has_one_root:  # broadcast: the root's vector is owed to all; reduce: the same, turned round
+    if collective.has_one_root:  # broadcast: the root's vector is owed to all; reduce: the reverse
         return is_root.astype(np.int64), members.tolist(), 1
     return takes_part.astype(np.int64), members.tolist(), len(members)
 

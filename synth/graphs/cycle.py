@@ -16,7 +16,7 @@ SEARCH_BUDGET = 5  # deterministic seconds at effort 1
 def hamiltonian_cycle(request: Request, *, both_ways: bool) -> list[int]:
     """Endpoint ids in an order where each links to the next and the last to the first; backwards too with `both_ways`.
 
-    Tried in turn: the order of the ids; on a grid with an even number of nodes a snake; an exact search. UnsupportedError says
+    It tries the order of the ids, on a grid with an even number of nodes a snake, then an exact search. UnsupportedError says
     whether there is no such cycle or none was found within the effort. The first two cost O(nodes + links).
     """
     topology = request.topology
@@ -42,8 +42,8 @@ def _is_cycle(topology: Topology, order: list[int], usable: np.ndarray, both_way
 
 
 def _snake(topology: Topology) -> list[int] | None:
-    """On an undamaged grid with an even side and at least one other side: along the first row of a 2-D view, and
-    back through the remaining rows column by column. None on anything else. O(nodes · dimensions)."""
+    """A cycle on an undamaged grid with an even side and at least one other side: along the first row of a 2-D view, and back
+    through the remaining rows column by column. None on other networks. O(nodes · dimensions)."""
     if topology.coordinates is None or len(topology.endpoints) != len(topology.kind):
         return None
     sizes = tuple((topology.coordinates.max(axis=0) + 1).tolist())

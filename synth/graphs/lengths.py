@@ -9,7 +9,7 @@ and the routing that is shortest for the current lengths, a spanning tree over s
 the next to be added. This is the dual of packing trees or flows. Links that look the same (colour refinement) share one length,
 which loses nothing where a symmetry maps them to each other. Any whole lengths prove a bound, so floats decide nothing here: each
 solution is rounded, the checker computes what it proves, and the best is kept. Where switches reduce, the function is not concave;
-what is found is a bound still.
+the result is still a bound.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def length_value(instance: Instance, length: Int64) -> Fraction:
 
 
 def roundings(length: Int64) -> list[Int64]:
-    """Lengths as they are, up to MAX_LENGTH, and as small whole numbers close to them; simpler ones first."""
+    """The lengths themselves, up to MAX_LENGTH, and small whole numbers close to them; simpler ones first."""
     longest = int(length.max())
     if not longest:
         return [length]
@@ -101,8 +101,8 @@ def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
 def _dual_lengths(instance: Instance) -> Int64:
     """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints that take part, each link for itself.
 
-    Classes of `_Planes` lose something where links look the same but no symmetry maps one to the other. A program of endpoints
-    times nodes variables, and endpoints times links constraints.
+    The classes of `_Planes` lose precision where links look the same but no symmetry maps one to the other. The program has
+    endpoints times nodes variables, and endpoints times links constraints.
     """
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ class _Planes:
 
         self._instance, topology = instance, instance.topology
         self._class_of = classes_of_links(topology, instance.is_member)
-        if instance.collective.demand is not None:  # a demand tells apart links that look the same
+        if instance.collective.demand is not None:  # with a demand, links that look the same may differ
             self._class_of = np.arange(len(topology.src), dtype=np.int64)
         volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
         self.classes = len(volume)
@@ -168,7 +168,7 @@ class _Planes:
 def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
     """Uses of each link, per chunk of the message, by the routing that is shortest under these lengths."""
     topology = instance.topology
-    finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path turns in circles
+    finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path has cycles
     if instance.collective.demand is not None:
         source, target, granules = instance.collective.demand.columns
         sources, row = np.unique(source, return_inverse=True)

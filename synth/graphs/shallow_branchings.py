@@ -33,8 +33,8 @@ def shallow_branchings(topology: Topology, root: int, count: int, hop: Int64, se
     """`count` branchings from the root, or to it, at most `most_branchings`: shape (count, nodes), the node before each node on its
     path from the root, NONE at the root.
 
-    Of all links that could be added the one with the earliest arrival comes first, by `hop`, the cycles of each joined pair;
-    of equally early ones, any. A maximum flow of `count` for each link and branching, at most.
+    Of all links that could be added the one with the earliest arrival comes first; ties are broken at random. `hop`: the cycles of
+    each joined pair. A maximum flow of `count` for each link and branching, at most.
     """
     tail, head = _ends(topology, inward=inward)
     growing, rng = _Growing(topology, tail, head, count), np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def shallow_branchings(topology: Topology, root: int, count: int, hop: Int64, se
 
 
 class _Growing:
-    """The free capacity of links, and a flow network in which a source feeds each branching, and this each of its nodes."""
+    """The free capacity of links, and a flow network in which a source feeds each branching, and each branching its nodes."""
 
     def __init__(self, topology: Topology, tail: Int64, head: Int64, count: int) -> None:
         nodes = len(topology.kind)
@@ -73,11 +73,11 @@ class _Growing:
         self._members = self._flow.add_arcs_with_capacity(*ends, np.zeros(count * nodes, np.int64)).reshape(count, nodes)
 
     def add(self, tree: int, node: int) -> None:
-        """The node belongs to the branching."""
+        """Record that the node belongs to the branching."""
         self._flow.set_arc_capacity(int(self._members[tree, node]), self._count)
 
     def take(self, tree: int, link: int, node: int) -> bool:
-        """Whether the branching may enter the node by a link, which it does then."""
+        """Let the branching enter the node by a link if it may; returns whether it did."""
         if not self._left[link]:
             return False
         self.add(tree, node)

@@ -18,18 +18,18 @@ from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import waits_for_credits
 
-#: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
-#: get something from all others: a row for each pair would not fit in memory
+#: beyond this many endpoints, where all must get data from all others, only methods are tried that do not write a transfer for each
+#: pair: a row for each pair would not fit in memory
 PAIRWISE_ENDPOINTS = 4096
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 #: the label of schedules with slots of one length in fine slots, which come last
 PACED = "retime:from=paced"
-#: a schedule that takes at most that many times the time bound ends the search
+#: a schedule that takes at most this many times the time bound ends the search
 ENOUGH = Fraction(1002, 1000)
 #: levels of lower bounds for each time bound: those on one level count as equal
 LEVELS = 20
-#: how the reason begins for which a schedule that the checker rejects is left out
+#: the beginning of the reason for leaving out a schedule that the checker rejects
 INVALID = "invalid: "
 #: whether it waits for credits, its cycles, and `Method.order`; its label; the candidate
 _Ranked = tuple[tuple[bool, int, int], str, AnySchedule]
@@ -40,19 +40,21 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
     The provenance lists the candidates and their times. A candidate that the checker rejects is left out, which the output says;
-    the next best is picked. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
-    on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
-    Elsewhere those are tried too, with the variants that they are registered with, and side by side. Tier.FINE makes fine slots;
-    Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only, Tier.MANY likewise, and Tier.SOME where only some
-    endpoints take part. Where that is tried the candidates
-    with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built whose price (`synth.candidate_prices`) is more than
-    what is left of the budget of work, or whose lower bound is too high; the output names these. It stops after a schedule within
-    ENOUGH of the time bound (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the
-    method that reached a time limit. For a demand the methods that take one are tried, likewise.
+    the next best is picked. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint on direct networks are left
+    to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements. Elsewhere those are tried too,
+    with the variants that they are registered with, and side by side. Tier.FINE makes fine slots; Tier.SMALL the same, on direct
+    networks for messages up to FINE_BYTES only, Tier.MANY likewise, and Tier.SOME where only some endpoints take part. Where it is
+    tried, the candidates with slots of one length are tried once more at the end, in fine slots: each transfer as early as in a
+    paced run. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built if its price
+    (`synth.candidate_prices`) exceeds the rest of the work budget, or if its lower bound is too high; the output names these. The
+    search stops after a schedule within ENOUGH of the time bound (`quick_time_bound`), so methods that repeat a part
+    (`Method.is_repeated`) go first, and after the method that reached a time limit. For a demand, the methods that take one are
+    tried in the same way.
     """
     form = request.form or Form("in slots", request.cycles)
-    inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
+    inner = (
+        request if request.form is None else replace(request, monitor=request.monitor.watching())
+    )  # it compares times of another form
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
     best: _Ranked | None = None
@@ -105,7 +107,7 @@ def is_enough(waits: bool, cycles: int, bound: int) -> bool:
 
 
 def enough_words(label: str, bound: int) -> str:
-    """Why nothing was tried after that candidate."""
+    """The reason why nothing was tried after that candidate."""
     return f"not tried: {label} is within 0.2 % of the time bound ({bound} cycles)"
 
 
@@ -141,9 +143,10 @@ def ended(
     equal: Sequence[tuple[str, AnySchedule]],
     ledger: Ledger,
 ) -> _Ranked:
-    """The best (rank, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
+    """The best (rank, label, schedule) after candidates with equal slots have got fine slots; these are noted in `considered` and
+    `times`.
 
-    `equal`: candidates that `may_be_paced`, in their order. What they have to beat is the best, unless it waits for credits.
+    `equal`: candidates that `may_be_paced`, in their order. They have to beat the best so far, unless it waits for credits.
     """
     (waits, cycles, order), label, _ = best
     if waits:
@@ -173,8 +176,8 @@ def ended(
 def picked(
     request: Request, form: Form, considered: Mapping[str, str], times: dict[str, int], label: str, schedule: AnySchedule
 ) -> AnySchedule:
-    """The best schedule, with the reason for the choice, what all candidates came to, and those that were left out, if any, in its
-    provenance."""
+    """The best schedule. Its provenance has the reason for the choice, the result of each candidate, and the candidates that were
+    left out, if any."""
     why = _reason(request, form, label, times)
     request.monitor.report(f"picked {why}")
     told: dict[str, Any] = {"why": why, "considered": dict(considered)}
@@ -194,9 +197,9 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 
 
 def priced_candidates(request: Request, bound: int) -> list[tuple[str, str, dict[str, str], Price]]:
-    """`candidates` with their prices; where all together exceed the budget, those of little work go first (LEAST_PART), and those
-    go last that exceed it alone. Of the others the lowest lower bound goes first, of those on one level (LEVELS) the least
-    work. An unknown one counts as twice the time bound: what is known to be near to it goes before, what cannot be goes after."""
+    """The `candidates` with their prices. Where all together exceed the budget, those of little work go first (LEAST_PART), and
+    those that alone exceed it go last. Of the others the lowest lower bound goes first, and on one level (LEVELS) the least work.
+    An unknown bound counts as twice the time bound: candidates known to be closer go before, all others after."""
     found = [(*one, price_of(one[1], replace(request, options=one[2]))) for one in candidates(request)]
     budget = BUDGET * request.effort
     if sum(price.total for *_, price in found) <= budget:
@@ -253,9 +256,9 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
 
 
 def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str], bool]]:
-    """Options that a method is tried with in addition to its defaults, and whether before these: the variants that it is registered
-    with, and, side by side, what uses links that a single message leaves idle: wide ones, several into switches, and on the routes
-    of blocks that pass other endpoints."""
+    """Yield options with which a method is tried in addition to its defaults, and whether before these. They are its registered
+    variants, and, side by side, options that use links that a single message leaves idle: wide links, several links into switches,
+    and links on routes of blocks through other endpoints."""
     for variant in entry.variants:
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
             yield dict(variant.options), variant.is_first

@@ -83,8 +83,7 @@ class AllReduceEncoding(Encoding):
                     self.problem.add(self._done[chunk, node, step + 1] == self._done[chunk, node, step] + gained)
 
     def _causality(self) -> None:
-        """A partial sum must arrive before its receiver sends its own or counts as done; a node that copies the sum must hold
-        it."""
+        """A partial sum must arrive before its receiver sends its own or counts as done; the source of a copy must hold the sum."""
         for (chunk, pair, step), reduced in self._reduce.items():
             receiver = self.pairs[pair][1]
             self.problem.add_implication(reduced, ~self._sent[chunk, receiver, step + 1])

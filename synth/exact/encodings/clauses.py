@@ -35,13 +35,12 @@ class TrustedClauses(Asking):
 
     @property
     def ordered(self) -> bool:
-        """Whether chunks are put in order. Those of an all-reduce are; where each chunk starts at a different node there is less to
-        gain."""
+        """Whether chunks are put in order. Those of an all-reduce are; with separate start nodes there is less to gain."""
         return self.question.is_sum and self.question.chunks > 1
 
     def encode(self) -> None:
-        """Make the trusted formula, with equivalent chunks in order, and give it to the back end. UnsupportedError where the
-        formula is too large."""
+        """Make the trusted formula, with equivalent chunks in order, and give it to the back end. UnsupportedError where it is too
+        large."""
         self.encoder = self.formulated()
         self.back_end.accepts(self.encoder.formula)
         self.back_end.encode(self.encoder.formula, with_proof=self.with_proof)

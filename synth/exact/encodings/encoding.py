@@ -54,8 +54,7 @@ class Encoding(ABC):
 
     @classmethod
     def accepts(cls, topology: Topology, collective: Collective, chunks: int) -> None:
-        """Raise UnsupportedError unless the encoding covers the collective, and the network is direct and small enough to be
-        searched."""
+        """Raise UnsupportedError unless the collective is supported, and the network is direct and small enough to be searched."""
         if collective.kind not in cls.kinds:
             raise UnsupportedError(f"exact: {cls.__name__} covers {', '.join(cls.kinds)}, not {collective.kind}")
         if not topology.is_direct:

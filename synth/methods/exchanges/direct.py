@@ -47,7 +47,7 @@ def direct(request: Request, options: Options) -> Schedule:
 
 
 def _require_paths(request: Request) -> None:
-    """Raise UnsupportedError unless on a direct network any two endpoints are joined; elsewhere the routes tell. O(endpoints^2)."""
+    """Raise UnsupportedError unless on a direct network any two endpoints are joined; elsewhere routes decide. O(endpoints^2)."""
     topology, members = request.topology, request.members
     if not topology.is_direct:
         return

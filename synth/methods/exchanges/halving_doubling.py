@@ -54,8 +54,8 @@ def _bits(request: Request) -> int:
 
 
 def _folded(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, partners: np.ndarray) -> dict[str, np.ndarray]:
-    """An all-reduce of the core with two steps before it, in which each pair adds up one half on either side and one hands its half
-    over, and one after it."""
+    """An all-reduce of the core, with two steps before it, in which each pair adds up one half on either side and one rank hands
+    its half over, and one step after it."""
     low, high = np.arange(chunks // 2)[:, None], np.arange(chunks // 2, chunks)[:, None]
     rows = Rows()
     rows.add(low, Op.REDUCE, 0, folded, partners)
@@ -67,7 +67,8 @@ def _folded(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, par
 
 
 def _folded_whole(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, partners: np.ndarray) -> dict[str, np.ndarray]:
-    """An all-reduce of the core with a step before it, in which of each pair one adds up the whole vectors, and one after it."""
+    """An all-reduce of the core, with a step before it, in which one rank of each pair adds up the whole vectors, and one after
+    it."""
     whole = np.arange(chunks)[:, None]
     rows = Rows()
     rows.add(whole, Op.REDUCE, 0, folded, partners)

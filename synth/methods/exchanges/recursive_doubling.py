@@ -22,7 +22,7 @@ from certree.synth.ranks.layout import layout_of
 
 
 def _price(request: Request, options: Options) -> Price:
-    """With exchange=groups as of one group; else exact in transfers for a power of two."""
+    """The price: with exchange=groups that of one group, else exact in transfers for a power of two."""
     count = len(request.members)
     bits = count.bit_length() - 1
     if options["exchange"] == "groups":
@@ -85,7 +85,7 @@ def _in_groups(topology: Topology) -> Rows:
     place = np.arange(len(nodes))
     for size in layout.sizes:
         at = place // stride % size
-        first = nodes[: 4 * stride : stride]  # of the first group, for a side of 4: is it a ring?
+        first = nodes[: 4 * stride : stride]  # the first group, to see whether a side of 4 is a ring
         halves = size == 4 and topology.pair_index(first[:1], first[3:])[0] >= 0 > topology.pair_index(first[:1], first[2:3])[0]
         exchanges = [at ^ 1, 3 - at] if halves else [(at + np.arange(1, size)[:, None]) % size]
         for other in exchanges:

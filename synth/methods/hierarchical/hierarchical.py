@@ -41,7 +41,7 @@ DIMENSION_PLANS = Option(_read_plans, None, f"{' or '.join(sorted(PLANS))} for e
 def hierarchical(request: Request, options: Options) -> Schedule:
     """Reduce-scatter inside packages, all-reduce across them along each further dimension, all-gather inside.
 
-    Along a dimension whose neighbours are joined by links a ring, along others direct exchange; option plans=ring,direct says
+    A dimension whose neighbours are joined by links uses a ring, any other uses direct exchange; option plans=ring,direct says
     otherwise. Option factors=8x4x2: sizes of the dimensions, the first for neighbouring ranks; by default the network decides
     (`certree.synth.ranks.layout`). The rows of a package grid come before its columns (ACE's V before H). bidirectional=true (the
     default) uses both directions of rings. The vector is cut into the fewest equal chunks.
@@ -74,8 +74,8 @@ def outer_order(dimensions: int) -> range:
 
 
 def dimension_plans(topology: Topology, layout: Layout, words: tuple[str, ...] | None) -> tuple[str, ...]:
-    """`words` if they are as many as dimensions (UnsupportedError otherwise); without them a ring wherever each place is joined to
-    the next along the dimension, direct exchange elsewhere. O(nodes · dimensions)."""
+    """`words`, one for each dimension (UnsupportedError otherwise); without them a ring wherever each place is joined to the next
+    along the dimension, direct exchange elsewhere. O(nodes · dimensions)."""
     if words is not None:
         if len(words) != len(layout.sizes):
             shape = "x".join(map(str, layout.sizes))

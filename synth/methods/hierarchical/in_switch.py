@@ -1,4 +1,4 @@
-"""Sums and multicasts in switches, message by message, for small messages: pushed by everyone, or pulled by one endpoint each.
+"""Sums and multicasts in switches, message by message, for small messages: pushed by all endpoints, or each pulled by one endpoint.
 
 Source: NVLS (the multimem operations of PTX: `multimem.red` or `st` push, `multimem.ld_reduce` pulls) and SHARP (aggregation trees
 over several levels of switches). Pieces, routes and fine slots are certree's.
@@ -70,13 +70,13 @@ def in_switch(request: Request, options: Options) -> Schedule:
         return in_fine_slots(request, plans.programs(options["pieces"]), "in-switch", options)
     if not plans.is_pulled or not request.collective.reduces:
         raise UnsupportedError("in-switch: requests=true goes with sums that are pulled: form=pull, or a reduce-scatter or reduce")
-    alone = replace(request, monitor=request.monitor.watching())  # what is made without requests is not the best so far
+    alone = replace(request, monitor=request.monitor.watching())  # a schedule without requests does not count as the best so far
     return _requested(request, in_fine_slots(alone, plans.programs(options["pieces"]), "in-switch", options), plans)
 
 
 def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
-    """The schedule, later by the time that requests take: headers alone, one for each chunk, from its owner up to the switch and
-    from there down to everyone, all before any data leaves."""
+    """The schedule, delayed by the time of the requests: a header for each chunk from its owner up to the switch and from there
+    down to all endpoints, all before any data leave."""
     machine, topology = request.machine, request.topology
     header, wire = lane_cycles(max(1, machine.head_flits), topology.scale), link_cycles(topology, machine)[topology.pair_of_link]
     far = 0
@@ -94,8 +94,8 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
 
 @dataclass(frozen=True)
 class Plans:
-    """The nodes that sum up and copy. `climbs`: from all endpoints to each of the central switches; `is_pulled`: endpoints in
-    turn get the sums, or send out their data; `is_shared`: endpoints add some of the pieces."""
+    """The choice of nodes that sum up and copy. `climbs`: from all endpoints to each of the central switches; `is_pulled`:
+    endpoints in turn get the sums, or send out their data; `is_shared`: endpoints add some of the pieces."""
 
     request: Request
     climbs: tuple[Climb, ...]
@@ -115,8 +115,8 @@ class Plans:
         return cls(request, tuple(found.values()), not is_all_reduce or form == "pull", form == "both")
 
     def programs(self, pieces: int | None) -> Iterator[tuple[str, Program]]:
-        """A program for each number of pieces that is tried, those first that should be fast. UnsupportedError where endpoints
-        should add some of them, and switches keep up with all."""
+        """Yield a program for each number of pieces that is tried, the likely fastest first. UnsupportedError where endpoints
+        should add some of the pieces but switches keep up with all."""
         counts = [pieces] if pieces is not None else self._numbers()
         if self.is_shared:
             counts = [count for count in counts if self._added_by_endpoints(count)]
@@ -128,7 +128,7 @@ class Plans:
 
     @property
     def _apart(self) -> list[int]:
-        """The endpoints that have data, or get sums, of their own, where that is so: a piece is then a chunk for each."""
+        """The endpoints that have data, or get sums, of their own, if any: a piece is then a chunk for each of them."""
         kind = self.request.collective.kind
         return self.request.members.tolist() if kind in (CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER) else []
 
@@ -138,7 +138,7 @@ class Plans:
         stages, shared = Stages(), self._added_by_endpoints(pieces)
         roots: list[int] = []
         for piece in range(pieces):
-            turn = piece * max(1, len(members) // pieces) % len(members)  # with few pieces endpoints far apart
+            turn = piece * max(1, len(members) // pieces) % len(members)  # with few pieces the endpoints are far apart
             alone = members[turn] if collective.root is None else collective.root
             for place, owner in enumerate(self._apart or [alone]):
                 by_owner = piece * shared // pieces < (piece + 1) * shared // pieces
@@ -147,7 +147,7 @@ class Plans:
         return stages.program(self.request.topology, collective, np.array(roots), default_routes(self.request.topology))
 
     def _add(self, stages: Stages, chunk: int, owner: int, climb: Climb, *, by_owner: bool) -> None:
-        """The transfers of one chunk, which its owner adds up, or the switches."""
+        """Add the transfers of one chunk, which its owner or the switches sum up."""
         collective, height, lower, upper = self.request.collective, climb.height, climb.lower, climb.upper
         has_owner = self.is_pulled or by_owner
         if by_owner:
@@ -166,7 +166,7 @@ class Plans:
             stages.add(chunk, Op.COPY, upper[keep], lower[keep], stage=first + 2 * height - climb.level[keep])
 
     def _added_by_endpoints(self, pieces: int) -> int:
-        """How many pieces endpoints should add, so that the busiest link and the busiest adder have least to do."""
+        """The number of pieces that endpoints should add, so that the busiest link and the busiest adder have the least work."""
         if not self.is_shared:
             return 0
         return min(range(pieces), key=lambda shared: self._busiest(pieces, shared))
@@ -186,7 +186,7 @@ class Plans:
         return best[: max(1, int((total <= MOST_ROWS).sum()))]
 
     def _estimate(self, pieces: int) -> Fraction:
-        """About as many cycles as the busiest link or adder takes for all pieces, and as the first one takes on its route."""
+        """The approximate cycles: of the busiest link or adder for all pieces, plus those of the first piece on its route."""
         ser, red = self._cycles(pieces)
         widest = max(int(np.bincount(climb.upper).max()) for climb in self.climbs) * self.request.collective.reduces
         return self._busiest(pieces, self._added_by_endpoints(pieces)) + self.climbs[0].height * (2 * ser + widest * red)

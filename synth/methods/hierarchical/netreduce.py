@@ -79,8 +79,8 @@ def _hierarchical(request: Request, trees: list["Aggregation"], options: dict[st
 
 
 def aggregations(topology: Topology) -> list["Aggregation"]:
-    """A tree for each central switch that reduces; where none does for the first of them all, and the reducing ones below it must
-    do."""
+    """A tree for each central switch that reduces; where none does, one tree for the first of them, with the reducing switches
+    below it."""
     central = central_switches(topology)
     roots = [switch for switch in central if topology.reducing[switch]] or [central[0]]
     return [Aggregation(shortest_path_tree(topology, root)) for root in roots]
@@ -116,8 +116,8 @@ class Aggregation:
                 self._parent[node] = switch
 
     def add(self, members: Int32, chunk: int, first_step: int, rows: Rows) -> int:
-        """Sum chunk `chunk` of all members up to the lowest switch above them all, and spread it again; returns the number of
-        steps: two for each level. Errors and cost as `climb`."""
+        """Sum `chunk` of all members at the lowest switch above them all, and spread the sum; returns the number of steps: two for
+        each level. Errors and cost as `climb`."""
         climb = self.climb(members)
         rows.add(chunk, Op.REDUCE, first_step + climb.level - 1, climb.lower, climb.upper)
         rows.add(chunk, Op.COPY, first_step + 2 * climb.height - climb.level, climb.upper, climb.lower)

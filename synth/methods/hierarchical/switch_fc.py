@@ -33,14 +33,15 @@ LOCALS = ("exchange", "ring")  # the algorithm inside a package: the platform's 
     order=16,
 )
 def switch_fc(request: Request, options: Options) -> Schedule:
-    """Whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings along the rows and columns of packages.
+    """Nodes send whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings follow along rows and columns of
+    packages.
 
     All-reduce: log2 N steps for the N = 2^k nodes of a package (UnsupportedError for other N: a contribution would count twice),
-    then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any
-    N. All-to-all: N - 1 steps in each dimension, by distance (hop by hop round rings whose nodes no route can pass). Option
+    then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any N.
+    All-to-all: N - 1 steps in each dimension, by distance (hop by hop round rings whose nodes no route can pass). Option
     formula=printed takes the paper's destinations, which are invalid from N = 16 on; formula=corrected is the default. Option
-    local=ring runs the ring algorithm inside packages too, as the hierarchical torus does that the paper compares with; then N
-    may be any number. Option factors=8x2: N x packages x ...; by default the network decides (`certree.synth.ranks.layout`).
+    local=ring runs the ring algorithm inside packages too, like the hierarchical torus in the paper's comparison; then N may be any
+    number. Option factors=8x2: N x packages x ...; by default the network decides (`certree.synth.ranks.layout`).
     """
     layout = layout_of(request.topology, options["factors"])
     options["factors"] = "x".join(map(str, layout.sizes))

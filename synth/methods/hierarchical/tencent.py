@@ -53,8 +53,7 @@ def _hand_over(machines: NDArray[np.int32], share: NDArray[np.int64], level: int
     """One step of a binomial gather to the master (`inwards`) or of a binomial scatter from it: chunks whose share has bit `level`
     set cross between the member that lacks the bits below it and the one that lacks this bit too.
 
-    Both are copies: the sum of the machine moves, and must not be added to the terms that it contains.
-    `machines`: shape (groups, members).
+    Both are copies, since the sum of the machine moves and must not be added to its own terms. `machines`: shape (groups, members).
     """
     chunk = np.flatnonzero(share >> level & 1)
     outer = share[chunk] >> level << level

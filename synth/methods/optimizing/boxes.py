@@ -38,14 +38,14 @@ PROVEN = 250  # the highest rate is worth 1/250 of the time
 def boxes(request: Request, options: Options) -> Schedule:
     """Equal boxes joined by rails, a switch or leaf switches: exchanges between GPUs of the same place, which their box spreads.
 
-    A chunk goes from its GPU to the GPU of the same place in every other box, at once or by way of one box for each leaf switch,
-    and from there through the box, along shortest routes or packed branchings; a reduce-scatter is the reverse, an all-reduce is
-    both. In an all-reduce, switches of boxes that reduce also add and multicast, where that raises the rate. Boxes are found by a
-    group that takes each to every other (`certree.synth.symmetric.box_symmetry`); slots are assigned to the transfers of one box,
-    the others are their images. Where links inside are wide enough, B boxes of G endpoints with R units to the network take
-    (B - 1)/(G·R·B) M/B for an all-gather, which is the bound, and twice that for an all-reduce. --chunks is a multiple of B·G.
-    Options: delay=D, steps until what was sent is used, by default what is fastest at the size; rate=optimal keeps to the highest
-    rate found, which otherwise is taken where it costs less than 1/250 of the time.
+    A chunk goes from its GPU to the GPU of the same place in every other box, directly or through one box for each leaf switch.
+    From there it goes through the box, along shortest routes or packed branchings. A reduce-scatter is the reverse, an all-reduce
+    is both. In an all-reduce, switches of boxes that reduce also add and multicast, where that raises the rate. Boxes are found by
+    a group that takes each to every other (`certree.synth.symmetric.box_symmetry`); slots are assigned to the transfers of one box,
+    the others are their images. Where links inside are wide enough, B boxes of G endpoints with R units to the network take (B -
+    1)/(G·R·B) M/B for an all-gather, which is the bound, and twice that for an all-reduce. --chunks is a multiple of B·G. Options:
+    delay=D, steps until sent data are used, by default the fastest at the size; rate=optimal keeps to the highest rate found, which
+    otherwise is taken where it costs less than 1/250 of the time.
     """
     found = boxes_of(request.topology)
     timed = list(_timed(request, found, options["delay"]))
@@ -67,7 +67,7 @@ def boxes(request: Request, options: Options) -> Schedule:
 
 @dataclass(frozen=True, eq=False)
 class _Timed:
-    """Slots for a plan, and about how many cycles they take: as if all links were as slow as the slowest."""
+    """Slots for a plan, and an estimate of their cycles, as if all links were as slow as the slowest."""
 
     plan: Quotient
     slots: Int32
@@ -83,7 +83,7 @@ class _Timed:
 
 
 def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed]:
-    """For each plan and delay a single pass, and passes that overlap in the shortest period found."""
+    """Yield, for each plan and delay, a single pass, and passes that overlap in the shortest period found."""
     for plan in _plans(request, found):
         clock = Clock(request, slowest_route(request, plan.longest, plan.spread))
         for wait in DELAYS if delay is None else (delay,):
@@ -100,8 +100,8 @@ def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed
 
 
 def _plans(request: Request, found: Boxes) -> Iterator[Quotient]:
-    """The trees that load links least, of those over endpoints and in an all-reduce of those with switches that add: with one chunk
-    for each endpoint, and with as many as keep the fullest link busy throughout."""
+    """Yield plans with the trees that load links least, over endpoints and, for an all-reduce, with switches that add: one with a
+    chunk for each endpoint, and one with enough chunks to keep the fullest link always busy."""
     rated: dict[bool, list[tuple[Fraction, int, Inner, bool]]] = {}
     for inner in inner_trees(found, adding=request.collective.kind is CollectiveKind.ALL_REDUCE):
         for by_leaves in (False, True) if found.near < found.count else (False,):
@@ -121,7 +121,7 @@ def _plans(request: Request, found: Boxes) -> Iterator[Quotient]:
 
 
 def _counts(request: Request, found: Boxes, rate: Fraction) -> list[int]:
-    """Chunks of each endpoint that are tried, where one of them takes `rate` rounds."""
+    """The numbers of chunks per endpoint that are tried, where one chunk takes `rate` rounds."""
     nodes = found.count * found.places
     if request.chunks is None:
         phases = int(request.collective.reduces) + int(request.collective.gathers)

@@ -14,7 +14,7 @@ from certree.synth.method import Options, Request, Tier, method, require_shape, 
 
 SWEEPS = 48  # of choosing again, for effort 1
 FIRST_SWEEPS = 2  # of whole blocks, by which the size of chunks is chosen
-STORED = 8  # times as long as passing the longest path, link after link, a chunk may take at most
+STORED = 8  # the most time to store a chunk, as a multiple of the time to pass the longest path, link after link
 MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most 1 / MORE more than blocks, or LEAST_MORE, for effort 1
 MOST_SLOTS = 1 << 15  # of a run
 NEAR = Fraction(103, 100)  # times the load of the fullest link: while runs are longer, late chunks go earlier
@@ -38,17 +38,17 @@ def prepared_paths(request: Request, options: Options) -> Schedule:
     """Blocks along paths that were prepared for the network: a new demand takes little time.
 
     For each pair of endpoints a few paths are found once and kept in the process. Large blocks are cut into chunks. Each chunk
-    takes the path whose links have least to carry, and chooses again a few times. Each transfer then leaves, in fine slots, when
-    its chunk is there and its links are free, that with the longest rest of its path first; a few times chunks that came late go
+    takes the path whose links have the least load, and chooses again a few times. Each transfer then leaves, in fine slots, when
+    its chunk is there and its links are free, the one with the longest remaining path first. In a few more rounds, late chunks go
     earlier. Endpoints store and forward. Only a few quick bounds are tried, until one proves 11/10 of the least time (`certify`
-    finds better ones). Option: copies=C, chunks of the largest block; by default as many as storing them on their way asks for.
+    finds better ones). Option: copies=C, chunks of the largest block; by default enough for chunks to be stored on their routes.
     """
     paths = prepared(request.topology, request.seed)
     chunks = _chunks(request, paths, options["copies"])
     path, rounds = paths.chosen(*chunks, SWEEPS * request.effort)
     messages = Messages.of(request, chunks, paths.moves_along(path))
     enough, booked = int(NEAR * messages.fullest), messages.booked(-messages.pressing, patient=False, most_slots=MOST_SLOTS)
-    if booked.end > enough:  # late chunks that go earlier make a run shorter where links wait for messages that are soon there
+    if booked.end > enough:  # helps where links wait for messages that arrive soon
         first = messages.booked(booked.priority, patient=True, most_slots=MOST_SLOTS)
         booked = min(booked, messages.squeezed(first, SQUEEZES * request.effort, MOST_SLOTS, enough), key=lambda one: one.end)
     made = booked.schedule("prepared-paths", {}, load=rounds)
@@ -75,7 +75,7 @@ def _equal(request: Request, chunks: int, size: int) -> Chunks:
 
 
 def _size(request: Request, paths: Prepared, blocks: Chunks) -> int:
-    """The number of granules of the largest chunk: few enough to be stored on their way, as many as keep chunks few."""
+    """The number of granules of the largest chunk: small enough to be stored on the route, large enough to keep chunks few."""
     granules = blocks[2]
     path, rounds = paths.chosen(*blocks, FIRST_SWEEPS)
     size = max(1, min(int(granules.max()), rounds // (STORED * paths.most_hops(path))))

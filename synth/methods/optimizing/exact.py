@@ -48,14 +48,13 @@ TREES = "cp-sat"  # the solver of the models in which sums form trees
 def exact(request: Request, options: Options) -> Schedule:
     """The fewest steps for K chunks, by constraint solving: all-gather, reduce-scatter, all-reduce; up to 16 endpoints.
 
-    K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk per endpoint, and two as well when one neither meets
-    a bound nor beats MultiTree; the faster at the given size is returned. Step counts are tried upwards from the latency and
-    bandwidth bounds; MultiTree's trees are the schedule to beat, and what is returned when nothing shorter was found.
-    Option solver: cp-sat searches sums along trees, on direct networks of up to 9 endpoints; cadical and z3 search everything that
-    the machine of frontiers can do, by its formula, the larger ones with more effort. auto is cp-sat where that covers the network,
-    else cadical.
-    Option exchange=false (cp-sat): no two neighbours exchange sums in an all-reduce, which can save a step; where they do, tables
-    have the profile `buffers`. Method auto uses exchange=false and solver=cp-sat.
+    K is `chunks` (rooted collectives: a multiple of the endpoints), or one chunk per endpoint. Two chunks per endpoint are tried as
+    well when one neither meets a bound nor beats MultiTree; the faster schedule at the given size is returned. Step counts are
+    tried upwards from the latency and bandwidth bounds; MultiTree's trees are the schedule to beat, which is returned when nothing
+    shorter was found. Option solver: cp-sat searches sums along trees, on direct networks of up to 9 endpoints; cadical and z3
+    search all schedules for the machine of frontiers, by its formula; larger formulas need more effort. auto is cp-sat where that
+    covers the network, else cadical. Option exchange=false (cp-sat): no two neighbours exchange sums in an all-reduce, which can
+    save a step; where two do, tables have the profile `buffers`. Method auto uses exchange=false and solver=cp-sat.
 
     Provenance records the model, the solver's answer for every step count, and the status: `optimal` when each smaller step count
     is refuted, by a bound or by the solver; else `feasible`. The solver's answer is valid for the model only and is not a
@@ -113,7 +112,7 @@ class _Trees:
 
 
 class _Formula:
-    """Everything that the machine of frontiers can do, by its formula, with any back end."""
+    """All schedules for the machine of frontiers, by its formula, with any back end."""
 
     def __init__(self, request: Request, solver: str) -> None:
         self._request, self._solver = request, solver
@@ -164,7 +163,7 @@ class _Answer:
 
     @property
     def settled(self) -> bool:
-        """Whether it meets a bound or beats what was known."""
+        """Whether the schedule meets a bound or beats the known one."""
         return self.schedule.steps == self.least or self.schedule.steps < self.known
 
 

@@ -27,8 +27,8 @@ from certree.synth.packing.slotting import Clock, SlotRules, slowest_route
 
 DELAYS = (1, 2, 3)
 MOST_TRANSFERS = 1 << 21
-WIDER = 4  # periods from the load of the fullest link on that are tried
-WIDEST = (16, 8)  # and through switches those that are longer by one part in this many
+WIDER = 4  # the number of periods that are tried, from the load of the fullest link on
+WIDEST = (16, 8)  # with switches also periods that are longer by one part in this many
 
 
 @method(
@@ -51,13 +51,13 @@ def flows(request: Request, options: Options) -> AnySchedule:
     """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.
 
     Gather and scatter: a maximum flow, decomposed into paths, in as few rounds as the best cut allows. All-to-all: paths of all
-    pairs by rerouting with negotiated congestion; on networks that look the same from every node the paths of one node,
+    pairs by rerouting with negotiated congestion; on networks that look the same from every node, the paths of one node are
     translated to all. Slots come from list scheduling, the longest path first. Where that takes more slots than the fullest link
-    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot; the
-    routes and slots of an all-to-all are chosen together. The blocks of a demand are cut into chunks of about equal size, which
-    take the places of blocks. Options: copies=C, blocks for each pair, with a demand chunks of the largest block; delay=D, slots
-    until a block can move on; by default what is fastest at the size; form=folded keeps the paths of one node and the group,
-    form=written all transfers, form=auto writes out up to a million.
+    needs, repeating periods are tried, too. With switches a path between two endpoints passes them within one slot; the routes and
+    slots of an all-to-all are chosen together. The blocks of a demand are cut into chunks of about equal size, which take the
+    places of blocks. Options: copies=C, blocks for each pair, with a demand chunks of the largest block; delay=D, slots until a
+    block can move on; by default what is fastest at the size; form=folded keeps the paths of one node and the group, form=written
+    all transfers, form=auto writes out up to a million.
     """
     if request.collective.demand is not None:
         return demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1)
@@ -69,7 +69,7 @@ def flows(request: Request, options: Options) -> AnySchedule:
 
 
 def _best(timed: list["_Timed"], form: str) -> "_Timed":
-    """The fastest; of those that are kept folded the fastest without a period."""
+    """The fastest candidate; of those that are kept folded, the fastest without a period."""
     best = min(timed, key=lambda found: found.cycles)
     if not best.is_folded(form):
         return best
@@ -77,7 +77,8 @@ def _best(timed: list["_Timed"], form: str) -> "_Timed":
 
 
 def _folded_through_switches(request: Request, copies: int | None, delay: int | None) -> Iterator["_Timed"]:
-    """All-to-alls of a group of endpoints that stand for all; nothing without such a group, and where few blocks may do better."""
+    """Yield all-to-alls of a group of endpoints that represent all; nothing without such a group, and where routing few blocks may
+    be better."""
     topology, collective, endpoints = request.topology, request.collective, len(request.members)
     everyone = collective.kind is CollectiveKind.ALL_TO_ALL and collective.members is None
     fold = fold_of(topology) if everyone else None
@@ -101,7 +102,7 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
 
 @dataclass(frozen=True, eq=False)
 class _Timed:
-    """Slots for the moves of a plan, and about how many cycles they take: as if all links were as slow as the slowest."""
+    """Slots for the moves of a plan, and an estimate of their cycles, as if all links were as slow as the slowest."""
 
     plan: FlowPlan
     moves: Moves
@@ -123,7 +124,7 @@ class _Timed:
 
 
 def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Timed]:
-    """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
+    """Yield, for each delay, a single pass and, where this leaves room on the fullest link, passes that overlap."""
     moves = moves_of(request.topology, plan.paths)
     if moves.routes and not request.collective.has_one_root:
         through_switches = list(_through_switches(request, plan, moves, delay))
@@ -150,7 +151,7 @@ def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Tim
 
 
 def _with_delay(request: Request, plan: FlowPlan, moves: Moves, clock: Clock, wait: int, *, overlaps: bool) -> Iterator[_Timed]:
-    """A single pass and, where this leaves room on the fullest link and `overlaps`, passes that overlap."""
+    """Yield a single pass and, where this leaves room on the fullest link and `overlaps`, passes that overlap."""
     blocks, shortest, period = plan.copies * len(request.members), None, None
     for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
         if period is not None and (not overlaps or (shortest is not None and period >= shortest)):
@@ -169,7 +170,7 @@ def _with_delay(request: Request, plan: FlowPlan, moves: Moves, clock: Clock, wa
 
 
 def _through_switches(request: Request, plan: FlowPlan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
-    """Schedules whose routes and slots are chosen together; nothing where no period that is tried has room."""
+    """Yield schedules whose routes and slots are chosen together; nothing where no period that is tried has room."""
     least = plan.paths.period
     near = WIDER if len(moves.block) <= FREE_BLOCKS else 1
     periods = sorted({*range(least, least + near), *(least + -(-least // part) for part in WIDEST)})

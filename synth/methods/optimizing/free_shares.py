@@ -28,14 +28,15 @@ _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit 
     own_units=True,
 )
 def free_shares(request: Request, _: Options) -> Schedule:
-    """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.
+    """An all-gather or reduce-scatter in which endpoints may root unequal parts of the message, in the fastest proportion found.
 
     With equal shares, a corner with only two links limits all endpoints; the more chunks it roots itself, the fewer it must
     receive. For every period of PERIODS the most chunks that fit with any shares are found by flows
     (`certree.synth.packing.root_shares`), packed as branchings and given slots; the fastest by closed form is returned. Two such
-    phases take 3/4 M/B on a mesh, with equal shares 63/64, and no shares allow less (`certree.synth.bounds.find.shares_bound`).
+    phases take 3/4 M/B on a mesh and 63/64 M/B with equal shares; no shares allow less (`certree.synth.bounds.find.shares_bound`).
     With switches, branchings use paths through them, with the capacity that links have in both directions; there slightly fewer
-    chunks are tried too. For networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
+    chunks are tried too. For networks up to 512 endpoints; `auto` does not try this method, since it solves a different problem. No
+    options.
     """
     size = len(request.topology.endpoints)
     if size > MAX_ROOTS:
@@ -51,7 +52,8 @@ def free_shares(request: Request, _: Options) -> Schedule:
 
 
 def _options(request: Request, period: int) -> Iterator[Trees]:
-    """Branchings for the most chunks that fit into a period, and through switches, where they need not be found, for some fewer."""
+    """Yield branchings for the most chunks that fit into a period and, with switches, where they need not exist, for slightly
+    fewer."""
     topology, collective, size = request.topology, request.collective, len(request.topology.endpoints)
     network = FreeRoots(topology if topology.is_direct else BothWays.of(topology).network, collective)
     most, _ = network.most(period)

@@ -33,12 +33,12 @@ _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
 _NEAR_PERIODS = 48  # up to which a rate near the highest is sought
 _A_TRANSFER = 180  # units of BUDGET that take as long as a transfer of other methods
-_FEW_TREES = 12  # where paths are long and trees deep: a short period and shallow trees
-_MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
+_FEW_TREES = 12  # for long paths and deep trees: a short period and shallow trees
+_MAX_TIGHT_ROWS = 600_000  # transfers, where a schedule of the highest rate is sought once more
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building as many trees, one at most.
+    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building the trees, one packing at most.
 
     Trees by flows or from paths took 15 to 300 ns for each trees² · links · N / 1,000, on 32 to 128 endpoints.
     """
@@ -69,7 +69,7 @@ def packing(request: Request, options: Options) -> Schedule:
     all-reduces also use Steiner trees that branch in switches (`certree.synth.packing.steiner`). Chunks K, period L, repeats and
     delay are chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by
     less than 1 in 250, unless an iteration is too long. Options: rate=optimal keeps to packings of the highest rate K/L (the
-    network's strength), or where that takes too many trees of a rate near it; moves=N random exchanges that shorten the trees.
+    network's strength), or of a rate near it where that takes too many trees; moves=N random exchanges that shorten the trees.
     """
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -127,7 +127,7 @@ def _packed_into(
 
 
 def _tried(search: Search, options: Callable[[], list[Trees]]) -> list[Schedule]:
-    """The result of a search, if any: with switches the rate of the bound may be impossible, or need too many trees."""
+    """The result of a search, or an empty list: with switches the rate of the bound may be impossible, or need too many trees."""
     try:
         return [search.run(options())]
     except UnsupportedError:
@@ -153,7 +153,8 @@ def fabrics_of(request: Request) -> list[Fabric]:
 
 
 def _direct(topology: Topology) -> Fabric:
-    """Where links differ by direction, their common capacity if it holds as many trees: in-trees and out-trees are deeper."""
+    """The fabric of a direct network. Where links differ by direction, their common capacity if it holds as many trees, since
+    in-trees and out-trees are deeper."""
     both_ways = network_of(topology)
     if topology.is_full_duplex:
         return both_ways
@@ -172,9 +173,9 @@ def _rows(request: Request, trees: int) -> int:
 
 
 def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule, *, is_highest: bool) -> bool:
-    """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
-    bandwidth bound, and the rate is a lower one; with switches, where paths are longer than the first guesses assume, within a
-    half and not within a twentieth with that rate."""
+    """Whether to search the highest rate alone. That is so where the rate found is lower and the message is so large that the rate
+    decides: its time is within a tenth of the bandwidth bound. With switches, where paths are longer than the first guesses assume,
+    its time must be within a half of the bound, and not within a twentieth with that rate."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     cycles = request.cycles(schedule)
     if isinstance(network, SwitchedNetwork):
@@ -212,8 +213,8 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
 
 
 def _units_limit(request: Request, trees: Trees) -> bool:
-    """Whether sums of chunks take reduction units more than two thirds of the time that links take to carry them, if all nodes add
-    equally many: where some add more, these may limit an all-reduce."""
+    """Whether reduction units take more than two thirds of the time of the links for the same chunks, if all nodes add equally
+    many: nodes that add more may then limit an all-reduce."""
     machine = request.machine
     chunk = machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles
     link = serialization_cycles(chunk, machine, request.topology.scale)
@@ -232,7 +233,7 @@ def _with_even_sums(trees: Trees) -> Trees:
 
 
 def _fits(request: Request, network: Fabric, trees: int, period: int) -> bool:
-    """Whether a packing is not too large to look for."""
+    """Whether a packing is small enough to be searched."""
     if trees > MAX_TREES:
         return False
     if isinstance(network, (RootedNetwork, OpposedNetwork)):

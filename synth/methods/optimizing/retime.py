@@ -20,7 +20,7 @@ from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 
 _RETIMED = takes("retime", *(part for part in PARTS if part != "rounds"), rounds=False)
-#: endpoints up to which schedules of `symmetric` that reduce are re-timed as well: beyond, visiting their rows takes long
+#: the most endpoints for which schedules of `symmetric` that reduce are re-timed as well: for more, visiting their rows takes long
 RETIMED_ENDPOINTS = 256
 
 
@@ -48,12 +48,11 @@ def _is_worth_retiming(request: Request) -> bool:
 def retime(request: Request, options: Options) -> Schedule:
     """The trees of another schedule in new slots: phases overlap, latency hides behind later slots, iterations may repeat.
 
-    Options: of=METHOD (multitree by default), of=METHOD,OPTION=VALUE or of=FILE.json names the schedule; it is returned itself when
-    nothing is faster.
-    from=paced: the transfers of any schedule in fine slots, each as early as what it carries is there and its links are free, as in
-    a paced run, but without contention; the schedule itself where its slots are not slower. Where that is faster messages wait at
-    routers for as long as first come, first served requires. Lanes keep such waits; routers that take turns flit by flit do
-    not. With waits=senders messages always wait where they leave.
+    Options: of=METHOD (multitree by default), of=METHOD,OPTION=VALUE or of=FILE.json names the schedule; it is returned unchanged
+    when nothing is faster. from=paced: the transfers of any schedule in fine slots, each as soon as its data are there and its
+    links are free, as in a paced run, but without contention; the schedule itself where its slots are not slower. Where that is
+    faster, messages wait at routers for as long as first come, first served requires. Lanes keep such waits; routers that take
+    turns flit by flit do not. With waits=senders messages always wait where they leave.
     """
     source = _source(request, options["of"])
     if options["from"] == "paced":

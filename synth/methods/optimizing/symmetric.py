@@ -23,14 +23,14 @@ WRITTEN_TRANSFERS = 1 << 20
 #: rows up to which several shapes are tried and the best is kept; beyond, only the most promising one
 TRIED_TRANSFERS = 1 << 18
 TRIED = 3
-#: edges of the trees that are tried for one shape; the least tries of all
+#: the most edges of the trees that are tried for one shape; the fewest tries of any shape
 TRIED_EDGES, LEAST_TRIES = 1 << 18, 3
 MAX_DELAY = 64
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """Trees a node, and the delay of the schedule."""
+    """The number of trees per node, and the delay of the schedule."""
 
     trees: int
     delay: int
@@ -48,16 +48,15 @@ class _Shape:
     price=lambda *_: FREE,
 )
 def symmetric(request: Request, options: Options) -> AnySchedule:
-    """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.
+    """Trees at one node, found by randomised greedy search and translated to all others, on tori, rings, hypercubes and the like.
 
     For direct networks with a group of automorphisms that has one element for each node (`certree.synth.symmetric.translations`
     finds and checks it). An all-gather of C chunks per node takes ⌈C(N-1)/d⌉ rounds, d being the chunks that a node sends per
-    round, or the provenance states how many more; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without
-    it C is 1 or the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a
-    node has links, without common links, again in each round (tori, hypercubes, full networks;
-    `certree.synth.symmetric.disjoint_trees`).
-    Options: delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and
-    group, form=written all transfers, form=auto writes out up to a million.
+    round, or more, which the provenance states; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without
+    it C is 1 or the least number that keeps all links always busy, whichever is faster. A broadcast or reduce uses as many trees as
+    a node has links, without common links, again in each round (tori, hypercubes, full networks;
+    `certree.synth.symmetric.disjoint_trees`). Options: delay=D, steps until sent data are used (by default the fastest at the
+    size); form=folded keeps base trees and group, form=written all transfers, form=auto writes out up to a million.
     """
     cayley = cayley_of(request.topology)
     if request.collective.has_one_root:
@@ -124,7 +123,7 @@ def _shapes(request: Request, cayley: Cayley, delay: int | None) -> list[_Shape]
 
 
 def _tries(request: Request, cayley: Cayley, shape: _Shape, shapes: int) -> int:
-    """The number of tries at trees of a shape, unless one takes the fewest rounds: fewer where they are large."""
+    """The most tries at trees of a shape, which end when one takes the fewest rounds; fewer for large trees."""
     return max(LEAST_TRIES, min(TRIES, TRIED_EDGES // (shape.trees * cayley.nodes)) // shapes) * request.effort
 
 
@@ -133,7 +132,7 @@ def _phases(request: Request) -> int:
 
 
 def _promise(request: Request, cayley: Cayley, shape: _Shape) -> int:
-    """About the cycles of a schedule that takes no round above the bound."""
+    """The approximate cycles of a schedule that takes no more rounds than the bound."""
     machine, phases = request.machine, _phases(request)
     chunk = chunk_bytes_of(request.message_bytes, shape.trees * cayley.nodes, 1, machine)
     steps = phases * cayley.least_rounds(shape.trees, shape.delay) + (phases - 1) * (shape.delay - 1)

@@ -84,7 +84,7 @@ class _Part:
 
 
 def _parts(grid: Int32) -> Iterator[_Part]:
-    """Every dimension comes first once in each direction."""
+    """Yield the parts of the message: every dimension comes first once in each direction."""
     for first in range(grid.ndim):
         for index, direction in enumerate((1, -1)):
             yield _Part(2 * first + index, tuple(np.roll(np.arange(grid.ndim), -first).tolist()), direction)
@@ -129,9 +129,9 @@ def _nested(request: Request, grid: Int32) -> tuple[Rows, NDArray[np.int32]]:
 
 
 def _at(grid: Int32, part: _Part, depth: int, away: int) -> Int32:
-    """The places of the chunks of a part in the ring phase number `depth`, `away` places round from the place of their roots.
+    """The places of the chunks of a part in ring phase `depth`, `away` places round the ring from their roots.
 
-    Shape (chunks, rings): a chunk is in the place of its root in the dimensions before, and in rings at all places of those after.
+    Shape (chunks, rings): a chunk is at the place of its root in earlier dimensions, and in rings at all places of later ones.
     """
     place = list(np.indices(grid.shape).reshape(grid.ndim, grid.size, 1))
     later = part.dimensions[depth + 1 :]

@@ -34,7 +34,7 @@ MOST_DELAY = 64
 
 
 def _price(request: Request, options: Options) -> Price:
-    """Exact in transfers."""
+    """The price, exact in transfers."""
     nodes, delay = len(request.members), options["delay"]
     rings = delay * (1 + options["bidirectional"])
     return step_price(request, options, chunks=rings * nodes, steps=(nodes - 1) * delay, delay=delay)
@@ -61,9 +61,9 @@ def ring(request: Request, options: Options) -> Schedule:
     One chunk per endpoint, rooted there, or two when bidirectional (the second in the other direction), which halves the length of
     every step where both directions have links of their own. On a direct network the ring is a Hamiltonian cycle, found by
     `certree.synth.graphs.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the
-    ranks on a direct network too, over several links where neighbours in the ring have no link, and so do rings of some endpoints
-    only; neighbours below one switch come after each other. delay=D takes D times as many chunks and runs D rings by turns, each on
-    its part of the message: no step waits for what the one before it sent. Option: rounds=serialized|published.
+    ranks on a direct network too, over several links where neighbours in the ring have no link; rings of some endpoints only do
+    likewise. Neighbours below one switch come after each other. delay=D takes D times as many chunks and runs D rings by turns,
+    each on its part of the message, so that no step waits for data of the previous step. Option: rounds=serialized|published.
     """
     nodes, both_ways = len(request.members), options["bidirectional"]
     if both_ways and nodes == 2:
@@ -78,14 +78,16 @@ def ring(request: Request, options: Options) -> Schedule:
 
 def round_trips(request: Request, orders: list[Int32], delay: int) -> tuple[Int32, dict[str, np.ndarray]]:
     """(`chunk_root`, columns) of rings of all members, side by side, in `delay` equal sets that take turns."""
-    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
+    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(
+        np.int32
+    )  # among the endpoints that take part
     chunks = len(request.members) * len(orders) // delay
     first, second = (_by_turns(_around(orders, rank, behind), chunks, delay) for behind in (1, 0))
     return np.tile(request.members, len(orders)), joined(request.collective, first, second)
 
 
 def _by_turns(phase: Phase, chunks: int, delay: int) -> Phase:
-    """The phase in which of every `delay` steps each belongs to the next `chunks` chunks."""
+    """The phase run in `delay` sets of `chunks` chunks, which take every `delay`-th step in turn."""
     return replace(phase, step=phase.step * np.int32(delay) + phase.chunk // np.int32(chunks))
 
 

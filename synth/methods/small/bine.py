@@ -33,9 +33,9 @@ ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 def bine(request: Request, options: Options) -> Schedule:
     """Partners whose ranks differ in all of the last bits in base -2: |1 - (-2)^s| / 3 places apart, ahead or back.
 
-    In fine slots. Broadcast and reduce: a tree from the root, the farthest partner first. The others: a butterfly. Options:
-    distance=doubling|halving: of the butterfly; form=vectors: whole vectors; form=shares: shares that halve, and back. For a
-    power of two of endpoints, in the order of their ids.
+    In fine slots. Broadcast and reduce: a tree from the root, the farthest partner first. Other collectives: a butterfly. Options:
+    distance=doubling|halving, the order of its distances; form=vectors: whole vectors; form=shares: shares that halve, and back.
+    For a power of two of endpoints, in the order of their ids.
     """
     nodes, bits = request.members, whole_log2(len(request.members))
     if bits is None:

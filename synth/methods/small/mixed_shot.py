@@ -1,6 +1,6 @@
 """Between one shot and two: some dimensions of a network are summed up in shares, the others by sending whole vectors.
 
-certree's: the fewer bytes along some dimensions, the fewer steps along others.
+The method is certree's. It sends fewer bytes along some dimensions and takes fewer steps along others.
 """
 
 from certree.models.schedule.collective import CollectiveKind
@@ -27,9 +27,9 @@ def mixed_shot(request: Request, options: Options) -> Schedule:
     """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.
 
     A chunk is summed up in shares along `scattered` dimensions, then those that hold a share send it to all others along each other
-    dimension, and the sums go back the way they came. Options: scattered=D, below the number of dimensions; begins=any: pieces of
-    the message begin with different dimensions; begins=widest: all pieces begin with the dimension of the widest links, and
-    `scattered` dimensions or more have shares.
+    dimension, and the sums return along the scattered dimensions. Options: scattered=D, below the number of dimensions; begins=any:
+    pieces of the message begin with different dimensions; begins=widest: all pieces begin with the dimension of the widest links,
+    and `scattered` dimensions or more have shares.
     """
     scattered = options["scattered"]
     if options["begins"] == "widest":

@@ -1,7 +1,7 @@
 """Partial sums that are passed on round rings: an all-reduce in half a ring's hops, each hop one message.
 
-certree's. Node i sends right the sum R_s of its own and the s - 1 contributions left of it, R_s(i) = R_{s-1}(i - 1) + x_i, and left
-likewise. The last sum from each side and its own contribution are the result.
+The method is certree's. Node i sends right the sum R_s of its own and the s - 1 contributions left of it, R_s(i) = R_{s-1}(i - 1) +
+x_i, and left likewise. The last sum from each side and its own contribution are the result.
 """
 
 from certree.models.common.errors import UnsupportedError
@@ -28,7 +28,7 @@ LONGEST_RING = 1 << 9  # a buffer for each sum that is passed on
 def partial_sums(request: Request, options: Options) -> Schedule:
     """Sums of neighbours' contributions go round the rings of one dimension after the other, both ways, half a ring far.
 
-    In fine slots: a ring of n is done after n // 2 hops, a torus after its diameter. Each node keeps as many copies of its
+    In fine slots: a ring of n nodes takes n // 2 hops, a torus as many as its diameter. Each node keeps as many copies of its
     contribution as there are sums that it passes on. Parts of the message begin with different dimensions. No options. On any
     network; good on rings.
     """

@@ -1,4 +1,4 @@
-"""PAT, parallel aggregated trees: a tree for each rank that starts with the far half, where little has to be sent far.
+"""PAT, parallel aggregated trees: a tree for each rank, which reaches the far half first, so that little data travels far.
 
 Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale" (arXiv 2506.20252): Bruck's
 algorithm, which works on any number of ranks, with the dimensions reversed. There, trees that do not fit in the buffers follow each
@@ -28,8 +28,8 @@ from certree.synth.method import Options, Request, Tier, method
 def pat(request: Request, options: Options) -> Schedule:
     """All-gather: data go first to the rank 2^k further, the largest power below N, then from both to those half as far, and so on.
 
-    In fine slots. Reduce-scatter: the same backwards; all-reduce: one after the other. Any number of endpoints: what would go past
-    rank N - 1 further is left out. No options. N (N - 1) rows for each of them.
+    In fine slots. Reduce-scatter: the same backwards; all-reduce: one after the other. Any number of endpoints: transfers to ranks
+    more than N - 1 further are left out. No options. N (N - 1) rows for each of them.
     """
     nodes, stages = request.members, Stages()
     ranks, collective = len(nodes), request.collective

@@ -1,8 +1,8 @@
 """Broadcasts in shares: one relay passes each share on to all others. Reduces: the same backwards.
 
 Source: Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, "Interprocessor collective communication library (InterCom)" (SHPCC
-1994), where an all-gather follows a scatter. Here each share leaves as soon as it can, and the two overlap. That shares come in
-several pieces, and that some pieces go to each group of neighbours, is certree's.
+1994), where an all-gather follows a scatter. Here each share leaves as soon as it can, and the two overlap. certree adds that
+shares come in several pieces, and that some pieces go to each group of neighbours.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from certree.synth.ranks.layout import layout_of
 
 MOST_PIECES = 64  # of a share
 MOST_ROWS = 1 << 12  # of a program that is tried where the number of pieces is not given
-DEPTHS = 2  # messages that have brought a piece to an endpoint that sends it, at most
+DEPTHS = 2  # the most messages that a piece has taken to an endpoint that sends it on
 FEW = (1, 4, 8)  # pieces that all go to groups
 
 
@@ -57,7 +57,7 @@ class Parts:
     takes_members=True,
 )
 def scatter_all_gather(request: Request, options: Options) -> Schedule:
-    """The root sends each other endpoint shares of the message, which that one passes on to all others; in fine slots.
+    """The root sends each other endpoint shares of the message, which it passes on to all others; in fine slots.
 
     A reduce is the same backwards. The more pieces, the earlier relays can begin. Among three endpoints or more. Options: pieces=P
     of each share; crossing=C pieces for each neighbour in the root's group (endpoints on one switch, or in one row), which sends
@@ -84,8 +84,8 @@ def _programs(request: Request, options: Options) -> Iterator[tuple[str, Program
 
 
 def _choices(request: Request, options: Options, grid: Int32 | None) -> Iterator[Parts]:
-    """The parts to compare, those first that are likely to be fast. About √(granules / relays) pieces of each share keep headers
-    and the work of the last piece in balance."""
+    """Yield the parts to compare, the likely fastest first. About √(granules / relays) pieces of each share keep headers and the
+    work of the last piece in balance."""
     if any(value is not None for value in options.values()):
         yield _given(request, options, grid)
         return
@@ -117,7 +117,7 @@ def _given(request: Request, options: Options, grid: Int32 | None) -> Parts:
 
 
 def _pieces(request: Request, relays: int, rows: int) -> int:
-    """A power of two, for that many relays, where each piece of each takes that many rows."""
+    """The number of pieces, a power of two, for that many relays, where each piece of a relay takes `rows` rows."""
     granules = -(-request.message_bytes // request.machine.flit_bytes)
     near = max(1, min(isqrt(granules // relays), MOST_ROWS // rows, MOST_PIECES // 2))
     return 1 << (near.bit_length() - 1)
@@ -138,7 +138,7 @@ def _grid(request: Request) -> Int32 | None:
 
 
 def _shared(stages: Stages, request: Request, others: Int32, rounds: int) -> int:
-    """Rounds of pieces, one for each relay; each sends first to the one after it. Returns the number of chunks."""
+    """Add rounds of pieces, one for each relay, which sends first to the relay after it. Returns the number of chunks."""
     count = len(others)
     chunk, ahead = (side.ravel() for side in np.indices((rounds * count, count)))
     relay, first = chunk % count, ahead == 0
@@ -148,9 +148,11 @@ def _shared(stages: Stages, request: Request, others: Int32, rounds: int) -> int
 
 
 def _crossing(stages: Stages, request: Request, grid: Int32, chunks: range) -> int:
-    """Pieces for the members of the root's group in turn, the root last. Returns the number of the next chunk."""
+    """Add pieces for the members of the root's group in turn, the root last. Returns the number of the next chunk."""
     root, size = request.collective.root, grid.shape[1]
-    depth = np.minimum(np.arange(1, len(grid) + 1), DEPTHS)  # in which the members of each group that have a piece send it
+    depth = np.minimum(
+        np.arange(1, len(grid) + 1), DEPTHS
+    )  # the depth in which the members of each group that have a piece send it
     for chunk in chunks:
         place = (chunk + 1 - chunks.start) % size
         column = grid[:, place]
@@ -165,7 +167,7 @@ def _crossing(stages: Stages, request: Request, grid: Int32, chunks: range) -> i
 
 
 def _grouped(stages: Stages, request: Request, grid: Int32, chunks: range) -> int:
-    """Pieces for groups; the members of a group take turns as relays. Returns the number of the next chunk."""
+    """Add pieces for groups, whose members take turns as relays. Returns the number of the next chunk."""
     for chunk in chunks:
         for members in (grid[0, 1:], *grid[1:]):
             relay = members[chunk % len(members)]
@@ -175,8 +177,7 @@ def _grouped(stages: Stages, request: Request, grid: Int32, chunks: range) -> in
 
 
 def _send(stages: Stages, request: Request, chunk: Any, sender: Any, to: Any, depth: Any) -> None:
-    """Messages that leave their sender when it has got the piece in one of a smaller depth; a reduce has them turned round, in the
-    opposite order."""
+    """Add messages that leave their sender after it got the piece in a message of smaller depth; for a reduce they are reversed."""
     if not np.size(to):
         return
     if request.collective.reduces:

@@ -1,8 +1,8 @@
 """Swing: partners on a torus at distances 1, 1, 3, 5, 11, ... to and fro, so that long routes are rare.
 
-Source: De Sensi, Bonato, Saam and Hoefler, "Swing: Short-cutting Rings for Higher Bandwidth Allreduce" (NSDI 2024,
-arXiv 2401.09356): in step s, rank r and r ± (1 - (-2)^(s + 1)) / 3 exchange. Here one part of the message for each port, the
-dimensions taken in turn, each part once more mirrored.
+Source: De Sensi, Bonato, Saam and Hoefler, "Swing: Short-cutting Rings for Higher Bandwidth Allreduce" (NSDI 2024, arXiv
+2401.09356): in step s, rank r and r ± (1 - (-2)^(s + 1)) / 3 exchange. Here the message has one part for each port; parts take the
+dimensions in turn, and each is also mirrored.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Trivance: in each stage everyone adds the sums of the two that are three times as far away as in the stage before.
 
-Source: Jürß, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks" (arXiv 2602.17254):
-log3 of the size of a ring steps, both ports at once, reach tripled from step to step. Here whole vectors; dimensions one after the
-other, parts of the message beginning with different ones.
+Source: Jürß, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks" (arXiv 2602.17254): log3
+of the size of a ring steps, both ports at once, reach tripled from step to step. Here ranks exchange whole vectors along one
+dimension after the other; parts of the message begin with different ones.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from certree.synth.ranks.staged import every_place
 
 @method("trivance", [CollectiveKind.ALL_REDUCE], tier=Tier.SMALL, order=71, is_sized=True, is_anytime=True, compares=True)
 def trivance(request: Request, options: Options) -> Schedule:
-    """In stage s of a dimension everyone sends its sum to those 3^s further and 3^s back: log3 of its size stages.
+    """In stage s of a dimension every node sends its sum 3^s places ahead and back; a dimension of n nodes takes log3(n) stages.
 
     In fine slots. A sum is kept in a scratch buffer while the next one is made. For dimensions of powers of three. No options.
     """

@@ -1,8 +1,8 @@
 """Binomial trees for the collectives with a single root: broadcast, reduce, scatter, gather.
 
-Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005), on short messages:
-with ranks counted from the root, place v hangs below v without its lowest bit, and the places v .. v + 2^b - 1 below bit b are its
-own.
+Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005), on short messages.
+With ranks counted from the root, the parent of place v is v without its lowest bit b, and the subtree of v has the places v .. v +
+2^b - 1.
 """
 
 import numpy as np

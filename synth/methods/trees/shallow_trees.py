@@ -1,7 +1,7 @@
 """A broadcast in pieces along link-disjoint trees of few hops, in fine slots. A reduce: the same backwards.
 
 Source: pieces that take turns on link-disjoint trees, as on hypercubes in Johnsson and Ho, "Optimum broadcasting and personalized
-communication in hypercubes" (1989). That the trees are found on any direct network, with few hops, is certree's
+communication in hypercubes" (1989). certree finds such trees, with few hops, on any direct network
 (`certree.synth.graphs.shallow_branchings`).
 """
 
@@ -77,7 +77,7 @@ def _root(request: Request) -> int:
 
 
 def _shallowest(request: Request, count: int) -> "_Family":
-    """A family of that many trees, of the fewest cycles to the farthest node; of equal ones, to all nodes together."""
+    """A family of `count` trees with the fewest cycles to the farthest node and, of equal ones, to all nodes together."""
     topology, root, inward = request.topology, _root(request), request.collective.reduces
     hop = link_cycles(topology, request.machine) + request.machine.router_cycles
     starts = max(1, min(MOST_STARTS, WORK // (count * len(topology.kind) * len(topology.pair_src))))
@@ -100,7 +100,7 @@ class _Family:
 
     @classmethod
     def of(cls, topology: Topology, before: Int32, hop: Int64) -> "_Family":
-        """`hop`: cycles of each joined pair, which are those of both directions."""
+        """The family of these trees; `hop`: cycles of each joined pair, equal in both directions."""
         tree, node = np.nonzero(before != NONE)
         one, cycles = (before != NONE).astype(np.int64), np.zeros(before.shape, np.int64)
         pair = topology.pair_index(before[tree, node], node)

@@ -35,9 +35,9 @@ MOST_GREEDY = 1 << 19  # transfers for which greedy timing takes seconds
 def tree_all_to_all(request: Request, options: Options) -> Schedule:
     """Each endpoint's chunks for the others go down its MultiTree tree, in the steps of the all-gather on these trees.
 
-    One chunk for each ordered pair. A step lasts as many rounds as its largest message, the chunks of a whole subtree, has chunks a
-    unit of its link. timing=greedy, on direct networks, sends every chunk on its own as soon as a link is free, the one with the
-    longest remaining path first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
+    One chunk for each ordered pair. The rounds of a step are the chunks of its largest message, those of a whole subtree, per unit
+    of its link. timing=greedy, on direct networks, sends every chunk on its own as soon as a link is free, the one with the longest
+    remaining path first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
     """
     topology = request.topology
     count = len(topology.endpoints)
@@ -52,8 +52,8 @@ def tree_all_to_all(request: Request, options: Options) -> Schedule:
 
 
 def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: int) -> tuple[Phase, np.ndarray]:
-    """The edges on the path from every root to every other rank, one row for each; chunks numbered by root, then by target. And for
-    each row the one by which its chunk travels on, -1 at the target.
+    """The edges on the path from every root to every other rank, one row for each; chunks are numbered by root, then by target. The
+    second result is, for each row, the next row of its chunk, -1 at the target.
 
     `parent`, `child`: ends of the trees' edges, by rank. O(N² · depth) rows.
     """
