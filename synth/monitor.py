@@ -38,13 +38,13 @@ class Monitor:
 
     def offer(self, schedule: AnySchedule, cycles: int, *, waits: bool = False) -> None:
         """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays. `waits`: its
-        messages wait for credits (`waits_for_credits`), and it takes longer than that; it is kept only where nothing else is."""
+        messages wait for credits (`waits_for_credits`), so it takes longer; it is kept only where there is no other."""
         is_better = self._best is None or (waits, cycles) < self._rank
         if is_better and (self._bar is None or cycles < self._bar):
             self._best, self._rank = schedule, (waits, cycles)
 
     def withdraw(self, others: "Monitor") -> None:
-        """Keep what `others` keeps, a copy from before something was offered that is not to count."""
+        """Go back to the best schedule of `others`, a copy from before an offer that is not to count."""
         self._best, self._rank = others._best, others._rank
 
     @property
@@ -54,7 +54,7 @@ class Monitor:
 
     @property
     def best_cycles(self) -> int | None:
-        """The number of cycles of `best`; before there is one that takes no more than that, the bar."""
+        """The number of cycles of `best`, or the bar until a schedule takes no more than that."""
         return self._bar if self._best is None or self._rank[0] else self._rank[1]
 
     @property

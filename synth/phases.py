@@ -82,7 +82,7 @@ def joined(collective: Collective, reduce: Phase | None, gather: Phase | None, d
     """The transfers of a collective (`chunk`, `op`, `step`, `src`, `dst`) from its phases; copies start when the last reduce has
     landed, `delay` steps after it was sent.
 
-    A phase that the collective has not is ignored, and paths are left out. O(rows).
+    A phase that the collective lacks is ignored, and paths are left out. O(rows).
     """
     parts = []
     if collective.reduces and reduce is not None:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-LINKS = 16  # that are looked at for routes in the time of a transfer
+LINKS = 16  # that a search for routes visits in the time of a transfer
 
 
 @dataclass(frozen=True)
 class Price:
     """`transfers` that a candidate writes, `work` for each of them, and `cycles` in slots that it takes at least (0: not known);
-    `searched`: links that are looked at for routes (0: those of the network from each endpoint)."""
+    `searched`: links that the search for routes visits (0: those of the network from each endpoint)."""
 
     transfers: int
     work: int = 1
@@ -17,7 +17,7 @@ class Price:
 
     @property
     def total(self) -> int:
-        """The work of all transfers and of `searched` links, looked at for routes."""
+        """The work of all transfers and of the search for routes."""
         return self.transfers * self.work + self.searched // LINKS
 
     def of(self, transfers: int) -> "Price":

@@ -12,7 +12,7 @@ from certree.verify.bounds.instance import Instance
 
 #: the option of every method
 UNIT = "unit"
-#: units of the widest link, up to which other units are tried: a message on a lane takes the longer, the finer they are
+#: the most units of the widest link with which other units are tried: the finer the unit, the longer a message takes on a lane
 MOST_UNITS = 64
 LEAST_GAIN = 200
 MOST_TRIED = 5
@@ -22,8 +22,8 @@ MOST_LOST = Fraction(1, 20)  # of a rate, by rounding
 def in_unit_asked_for(topology: Topology, text: str, method: str) -> Topology:
     """The network in the unit that the option `unit` of a method states.
 
-    A bandwidth, such as 1GB/s, where the network states that of a full link, or a part of a full link, such as 1/4. InputError for
-    anything else, and for a unit in which the network cannot be counted.
+    The unit is a bandwidth, such as 1GB/s, where the network states that of a full link, or a part of a full link, such as 1/4.
+    InputError for anything else, and for a unit in which the network cannot be counted.
     """
     where, unit = f"{method}: option {UNIT}", exact_number(text)
     if unit is None and topology.bandwidth is not None:

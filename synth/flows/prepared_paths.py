@@ -23,7 +23,7 @@ Int64 = NDArray[np.int64]
 DRAWS, FEW_DRAWS = (
     1024,
     16,
-)  # of link lengths, over endpoints, and at least: the most paths of a pair
+)  # of lengths of links, over endpoints, and at least: most paths for each pair
 MOST_ENDPOINTS = 256  # prepared paths of more would take too much memory
 KEPT = 8  # networks
 _KEPT: dict[tuple[str, int], "Prepared"] = {}  # by digest and seed, those used last at the end

@@ -48,8 +48,8 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     paced run. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built if its price
     (`synth.candidate_prices`) exceeds the rest of the work budget, or if its lower bound is too high; the output names these. The
     search stops after a schedule within ENOUGH of the time bound (`quick_time_bound`), so methods that repeat a part
-    (`Method.is_repeated`) go first, and after the method that reached a time limit. For a demand, the methods that take one are
-    tried in the same way.
+    (`Method.is_repeated`) go first, and after the method that reached a time limit. For a demand, methods that take one are tried
+    likewise.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = (
@@ -143,8 +143,7 @@ def ended(
     equal: Sequence[tuple[str, AnySchedule]],
     ledger: Ledger,
 ) -> _Ranked:
-    """The best (rank, label, schedule) after candidates with equal slots have got fine slots; these are noted in `considered` and
-    `times`.
+    """The best (rank, label, schedule) after candidates with equal slots have got fine slots, noted in `considered` and `times`.
 
     `equal`: candidates that `may_be_paced`, in their order. They have to beat the best so far, unless it waits for credits.
     """
@@ -176,8 +175,7 @@ def ended(
 def picked(
     request: Request, form: Form, considered: Mapping[str, str], times: dict[str, int], label: str, schedule: AnySchedule
 ) -> AnySchedule:
-    """The best schedule. Its provenance has the reason for the choice, the result of each candidate, and the candidates that were
-    left out, if any."""
+    """The best schedule. Its provenance has the reason for the choice, the result of each candidate, and any left out."""
     why = _reason(request, form, label, times)
     request.monitor.report(f"picked {why}")
     told: dict[str, Any] = {"why": why, "considered": dict(considered)}

@@ -2,7 +2,8 @@
 
 By Edmonds' theorem spanning branchings with given roots fit into a directed network just when every set of nodes can be entered by
 all that are rooted outside. So the cut bound (`certree.synth.graphs.cuts`) is met, whatever the capacities of the links in either
-direction. What ForestColl (Zhao et al., 2024) makes trees of for all-gathers is packed here link by link, and gets slots.
+direction. ForestColl (Zhao et al., 2024) makes trees at this rate for all-gathers; here branchings are packed link by link, and get
+slots.
 """
 
 from dataclasses import dataclass
@@ -35,13 +36,13 @@ class RootedNetwork:
 
     @property
     def roots(self) -> Int32:
-        """Nodes that have equally many branchings each."""
+        """The nodes that root equally many branchings each."""
         root = self.collective.root
         return self.topology.endpoints if root is None else np.array([root], np.int32)
 
     @cached_property
     def strength(self) -> Fraction:
-        """The most branchings per round, by the best cut (`best_cut`; up to FLOW_WORK it is exact)."""
+        """The most branchings per round, by the best cut (`best_cut`, exact up to FLOW_WORK)."""
         return 1 / Fraction(best_cut(self.topology, self.collective)["value"])
 
     @property
@@ -56,7 +57,7 @@ class RootedNetwork:
 
     @property
     def tight(self) -> tuple[int, int]:
-        """(K, L): the fewest branchings, as many for each root, in a period of exactly that rate."""
+        """(K, L): the fewest branchings, as many for each root, and the period that holds them, at just the rate `strength`."""
         times = len(self.roots) // gcd(len(self.roots), self.strength.numerator)
         return self.strength.numerator * times, self.strength.denominator * times
 

@@ -38,7 +38,8 @@ Side = tuple[bool, bytes]  # whether copies must enter the set, or reduces leave
 
 @dataclass(frozen=True)
 class Shares:
-    """In a period: how many chunks have their root at each node id, and what the copies take of each joined pair."""
+    """The shares in a period: the number of chunks with their root at each node id, and the capacity of each joined pair for
+    copies."""
 
     roots: Int64
     copies: Int64
@@ -126,7 +127,7 @@ class Split:
 
     @cached_property
     def far(self) -> Int64:
-        """The hops from the farthest endpoint and to the farthest one, by node id; for endpoints."""
+        """The sum of the hops from the farthest endpoint and to the farthest one, by node id, for endpoints."""
         topology, far = self._topology, np.zeros(self._nodes, np.int64)
         for node in topology.endpoints.tolist():
             both = topology.distances(node), topology.distances(node, backward=True)
@@ -229,12 +230,12 @@ class OpposedNetwork(AllReduceNetwork):
         return True
 
     def least_height(self, period: int) -> int:
-        """Half of the hops to and from the node that is least far from all others, whatever the period."""
+        """Half of the hops to and from the most central node, for any period."""
         return int(self._split.far[self.topology.endpoints].min()) // 2
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
-        """`trees` in-trees and as many out-trees with the same roots, each link in at most capacity · `period` of all; None when
-        none are found. Of those with one root the shallow in-trees go with the deep out-trees.
+        """`trees` in-trees and as many out-trees with the same roots, each link in at most capacity · `period` of them; None when
+        none are found. For each root, shallow in-trees are paired with deep out-trees.
 
         A maximum flow of `trees` units for each branching and link; `moves` and `seed` change nothing.
         """

@@ -26,11 +26,11 @@ class Turns(IntEnum):
 def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING, members: Int32 | None = None, arity: int | None = None) -> Phase:
     """The all-gather of Algorithm 1: transfers p -> c of tree (chunk) number = rank of its root, steps from 0.
 
-    As printed: in every step the link graph is fresh; trees take turns; in its turn a tree adds one node. The p that joined in
-    earlier steps look in the order of their joining, in link order at p (Y-, Y+, X-, X+ on grids), for a free link to a c outside;
-    line 7, "while there are free edges to add new nodes", ends the step when a whole round of turns added nothing. With switches
-    (Section III-C3) p looks breadth first over free links through switches, so nodes on its own switch come first, and the links
-    of the path are taken together. Links wider than one unit, and parallel ones, count as several edges (Section VII-B).
+    As printed: in every step the link graph is fresh; trees take turns; in its turn a tree adds one node. The nodes p that joined
+    in earlier steps, in the order of joining, look in link order (Y-, Y+, X-, X+ on grids) for a free link to a node c outside the
+    tree; line 7, "while there are free edges to add new nodes", ends the step when a whole round of turns added nothing. With
+    switches (Section III-C3) p looks breadth first over free links through switches, so nodes on its own switch come first, and the
+    links of the path are taken together. Links wider than one unit, and parallel ones, count as several edges (Section VII-B).
 
     Turns.AUTHORS: the first round of all goes by root, every later one, of later steps too, by (priority, root) descending, and a
     step ends when the last tree of a round adds nothing, though others might have. Priorities are `corner_priority` on meshes,
@@ -78,8 +78,8 @@ def _pairs_in_link_order(topology: Topology) -> Int32:
 
 
 def _links(topology: Topology, step: Int32, pairs: Int32, offset: Int32) -> Int32:
-    """The links of each path, shape (paths, hops), filled up with -1. Use number k of a pair in a step takes the parallel link in
-    whose share of the pair's capacity, in link order, k lies."""
+    """The links of each path, shape (paths, hops), filled up with -1. The k-th use of a pair in a step takes the parallel link
+    whose share of the pair's capacity, in link order, contains k."""
     hops = np.diff(offset)
     row, place = ranges(0, hops)
     key = step[row].astype(np.int64) * len(topology.pair_capacity) + pairs
@@ -94,7 +94,7 @@ def _links(topology: Topology, step: Int32, pairs: Int32, offset: Int32) -> Int3
 
 def corner_priority(topology: Topology) -> Int32:
     """The released program's distance of each rank to the farthest corner of a mesh: |r - r'| + |r' - c'| of a node in row r and a
-    corner (r', c'), where |r - r'| + |c - c'| is meant; zero on other networks.
+    corner (r', c'), in place of the intended |r - r'| + |c - c'|; zero on other networks.
     """
     none = np.zeros(len(topology.endpoints), np.int32)
     at = topology.coordinates

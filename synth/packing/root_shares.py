@@ -37,7 +37,7 @@ class FreelyRooted(RootedNetwork):
 
 
 class FreeRoots:
-    """The network of an all-gather, or with all links turned round of a reduce-scatter, behind a node that feeds the roots."""
+    """The network of an all-gather, or for a reduce-scatter with all links reversed, behind a node that feeds the roots."""
 
     def __init__(self, topology: Topology, collective: Collective) -> None:
         from ortools.graph.python import max_flow  # noqa: PLC0415
@@ -54,7 +54,7 @@ class FreeRoots:
         )
         entering = np.zeros(len(topology.kind), np.int64)
         np.add.at(entering, head, topology.pair_capacity)
-        self._order = np.argsort(-entering[self._ends], kind="stable")  # whose links are few may root the most
+        self._order = np.argsort(-entering[self._ends], kind="stable")  # endpoints with few links may root the most
         self._least = int(entering[self._ends].min())
 
     def shares(self, chunks: int, period: int) -> np.ndarray | None:
@@ -71,7 +71,8 @@ class FreeRoots:
         return held
 
     def _least_shares(self, chunks: int, period: int) -> tuple[np.ndarray, list[set[int]]]:
-        """The fewest chunks for each endpoint, and for those that have any a set of nodes around it that takes as many together."""
+        """The fewest chunks for each endpoint, and for each endpoint that has any, a set of nodes around it that has just as many
+        in all."""
         held, tight = np.full(len(self._ends), chunks, np.int64), []
         for rank in self._order.tolist():
             feeds = held.copy()
@@ -90,7 +91,7 @@ class FreeRoots:
 
         Newton's iteration: at that rate the least shares fit, and then nothing is better, or they do not; then the tight sets of
         those that have any, joined where they meet, are tight too (intersecting supermodularity) and show more. Of sets that meet
-        in switches alone the later ones do without them; should that show no more, the best sets so far are the answer.
+        in switches alone the later ones drop these switches; if that proves no more, the best sets so far are the result.
         """
         sets: list[set[int]] = [{int(node)} for node in self._ends]
         best: list[list[int]] = []
@@ -117,7 +118,7 @@ class FreeRoots:
         return apart
 
     def _entering(self, inside: set[int]) -> int:
-        """Capacity into a set."""
+        """The capacity into a set."""
         flags = np.zeros(len(self.topology.kind), np.bool_)
         flags[list(inside)] = True
         tail, head = self._pairs

@@ -1,11 +1,11 @@
 """Branchings on networks with switches: all-gather, reduce-scatter, broadcast and reduce along paths that are split off first.
 
-As for trees (`certree.synth.packing.splitting`) paths through switches become edges between endpoints, each with a slot of its
-own; one
-that leads from u to v in one slot leads from v to u in another, so the edges make a directed network whose arcs have equal twins.
-Branchings fit into it just when every set of endpoints can be entered by all that are rooted outside (Edmonds); a set that cannot,
-found by maximum flows, says where paths have to be rearranged. ForestColl (Zhao et al., 2024) splits switches off one by one, which
-keeps the rate of the best cut; rearranging, which keeps slots free of contention, may end short of it, and then the gap is stated.
+As for trees (`certree.synth.packing.splitting`) paths through switches become edges between endpoints, each with a slot of its own;
+one that leads from u to v in one slot leads from v to u in another, so the edges make a directed network whose arcs have equal
+twins. Branchings fit into it just when every set of endpoints can be entered by all that are rooted outside (Edmonds); a set that
+cannot, found by maximum flows, shows where paths must be rearranged. ForestColl (Zhao et al., 2024) splits switches off one by one,
+which keeps the rate of the best cut; rearranging, which keeps slots free of contention, may end short of it, and then the gap is
+stated.
 """
 
 from fractions import Fraction
@@ -62,7 +62,7 @@ class RoutedBranchings(SwitchedNetwork):
         return Fraction(int(self._ports.sum()))
 
     def least_height(self, period: int) -> int:
-        """A node has no more children in all than ports times slots."""
+        """A lower bound on the height, since a node has no more children in all than ports times slots."""
         degree = int(self._ports.max()) * period
         height, reached, layer = 0, 1, degree
         while reached < self.size:
@@ -89,11 +89,11 @@ class RoutedBranchings(SwitchedNetwork):
         return True, parents
 
     def _crossings_needed(self, trees: int, part: Int32) -> int:
-        """All branchings rooted outside the set 1 must enter it."""
+        """The number of branchings rooted outside set 1, all of which must enter it."""
         return trees // self.multiple * int((part[self._roots] == 0).sum())
 
     def _competing(self, edge: NDArray[np.int64], upward: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Both directions of an edge are used by themselves."""
+        """The number of each edge: both directions are used independently."""
         return 2 * edge + upward
 
 
@@ -106,7 +106,7 @@ class FreelyRoutedBranchings(RoutedBranchings):
 
 
 def _closed_set(size: int, tail: Int32, head: Int32, capacity: NDArray[Any], held: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Nodes, as flags, into which fewer arcs lead than branchings are rooted outside (`held`, by node); None where there are none.
+    """Flags of a set of nodes with fewer arcs into it than branchings rooted outside (`held`, by node); None where there is none.
 
     A maximum flow to each node from a source that feeds the roots.
     """

@@ -27,8 +27,8 @@ _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first loo
 _LOOKS = 6  # first looks at candidates of one family
 _TURNS = 1000  # most schedules made with the rest of the budget
 _POLISHED = 3  # families whose best candidates share the rest of the budget
-#: times as long as the best schedule before the search, beyond which a family is looked at once only, and after this many of these
-#: none: the best of all families was up to 2.5 times faster than the first looks at three, on 9 networks
+#: a family of more than this many times the best cycles before the search gets one look only, and after this many such families no
+#: more get any: the best of all families was up to 2.5 times faster than the first looks at three, on 9 networks
 _SLOW, _SLOW_FAMILIES = 4, 3
 
 
@@ -71,7 +71,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles.
+    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and probably about `guess` cycles.
 
     Where links differ in latency, cycles are counted with the slowest link; `floor` is then an estimate, not a bound.
     """
@@ -147,7 +147,7 @@ class Search:
         return (limit is None or candidate.floor < limit) and (bar is None or candidate.floor < bar)
 
     def _polish(self, leaders: Sequence[tuple[int, Candidate]], budget: int) -> None:
-        """Spend what is left of the budget on the best candidates, every other time on the best of all, with new seeds."""
+        """Spend the rest of the budget on the best candidates with new seeds, every other time on the best of all."""
         best = [cycles for cycles, _ in leaders]
         for turn in range(_TURNS if leaders else 0):
             if self._spent >= budget or self.request.monitor.expired:
@@ -160,7 +160,7 @@ class Search:
                 best[chosen] = min(best[chosen], cycles or best[chosen])
 
     def candidates(self, options: Sequence[Trees]) -> list[Candidate]:
-        """Every delay with every cap on reductions where nothing repeats, and with every period."""
+        """The candidates: every delay with every cap on reductions where nothing repeats, and with every period."""
         found = []
         for trees in options:
             for delay in DELAYS:

@@ -101,8 +101,8 @@ class Reach:
 
 
 def slowest_route(request: Request, hops: int, spread: int = 0) -> Reach:
-    """The reach of routes over that many links when all are as slow as the slowest; two of them come to a link after up to `spread`
-    links more or less."""
+    """The reach of routes over that many links when all are as slow as the slowest; before a common link, two of them pass up to
+    `spread` links more or fewer."""
     wire = int(link_cycles(request.topology, request.machine).max())
     return Reach(path_cycles(request.machine, wire, hops), spread * (wire + request.machine.router_cycles))
 
@@ -150,7 +150,7 @@ class Clock:
         repeats = self._passing(trees, repeats)
         cycles = self.cycles(trees, rules, slots, peak, repeats)
         index = int(cycles.argmin())
-        if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse up there: look at what lies between
+        if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse there: try the numbers between
             repeats = self._passing(trees, np.arange(repeats[index - 1], repeats[index + 1] + 1))
             cycles = self.cycles(trees, rules, slots, peak, repeats)
             index = int(cycles.argmin())

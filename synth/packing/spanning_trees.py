@@ -14,7 +14,7 @@ from certree.synth import _native
 from certree.synth.packing.trees import NONE, TreeFamily, family_from_parents
 
 MAX_TREES = 4096  # in one packing
-COARSE = (8, 64)  # periods in which a rate is tried first that asks for longer ones
+COARSE = (8, 64)  # periods in which a rate that needs a longer one is tried first
 MOVES, MOVES_PER_NODE, MAX_MOVES = 60_000, 16, 1 << 20  # random exchanges that shorten the trees of a packing
 
 
@@ -144,7 +144,7 @@ class Network(AllReduceNetwork):
     def strength(self) -> Fraction:
         """The most trees per round: min over partitions P of capacity(between parts) / (|P| - 1) (Tutte, Nash-Williams).
 
-        An upper bound of it when `is_strength_proved` is false.
+        It is an upper bound when `is_strength_proved` is false.
         """
         return self._tight[0]
 
@@ -164,9 +164,9 @@ class Network(AllReduceNetwork):
     def _tight(self) -> tuple[Fraction, Int32, bool]:
         """Newton's iteration: pack a/b trees; where that fails, the failed augmentation leaves a partition of smaller ratio.
 
-        Few trees fail sooner than many, so what hardly misses the ratio in a short period is tried first (COARSE). Capacities are
-        measured in their greatest common divisor. Each packing of K trees costs O(K · n) augmentations of O(K · (n + links)) at
-        worst; more than `MAX_TREES` trees are not tried.
+        Few trees fail sooner than many, so the nearest rates with short periods are tried first (COARSE). Capacities are measured
+        in their greatest common divisor. Each packing of K trees costs O(K · n) augmentations of O(K · (n + links)) at worst; more
+        than `MAX_TREES` trees are not tried.
         """
         ratio, parts = self._ratio(np.arange(self.size)), np.arange(self.size, dtype=np.int32)
         for rank in range(self.size if self.size > 2 else 0):
@@ -193,7 +193,7 @@ class Network(AllReduceNetwork):
 
     @cached_property
     def _latest(self) -> dict[tuple[int, ...], tuple[bool, Int32]]:
-        """The latest packing by what was asked for: the one that proves the strength is asked for again by who schedules it."""
+        """The latest packings by their parameters: the packing that proves the strength is requested again for scheduling."""
         return {}
 
     def _pack(self, trees: int, period: int, *, unit: int = 1, moves: int, seed: int) -> tuple[bool, Int32]:
@@ -210,8 +210,8 @@ class Network(AllReduceNetwork):
         return pack_into(self.size, u, v, capacity // unit * period, trees, centres, height, moves=moves, seed=seed)
 
     def _height(self, trees: int) -> int:
-        """The height of the trees: the radius, or one more where few nodes of most are centres only because a link is missing
-        somewhere: then many trees with few roots would load one direction of links with reduces and the other with copies."""
+        """The target height of trees: the radius, or one more where few nodes are centres only because a link is missing. Many
+        trees with few roots would then load one direction of links with reduces and the other with copies."""
         central, near = (int((self._eccentricity <= self.radius + more).sum()) for more in (0, 1))
         return self.radius + (trees > self.size and 2 * central < self.size < 2 * near)
 

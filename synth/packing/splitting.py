@@ -3,7 +3,7 @@
 A switch that does not reduce only forwards, so a tree edge between two endpoints is a path. By splitting off (Mader, Lovász), such
 paths can be chosen in advance without loss of connectivity; ForestColl (Zhao et al., 2024) does so for all-gathers. Here paths are
 chosen evenly first, for each slot of a period those that fit into it together; where trees do not fit, the partition that proves it
-says across which borders more paths are needed, and exchanges at switches, which change no link's load in any slot, make them
+shows between which parts more paths are needed, and exchanges at switches, which change no link's load in any slot, make them
 (`native/switch_splitting.cpp`). Reducing switches are treated as if they only forwarded.
 """
 
@@ -90,7 +90,7 @@ class SwitchedNetwork(AllReduceNetwork):
         return 1 / max(Fraction(bound["value"]) for bound in [*bounds, *([by_lengths] if by_lengths else [])])
 
     def least_height(self, period: int) -> int:
-        """No tree over all endpoints that fits into a period is less high: its nodes have no more edges than ports."""
+        """A lower bound on the height of a tree that fits into a period, since its nodes have no more edges than ports."""
         degree = int(self._ports.max()) * period
         height, reached, layer = 0, 1, degree
         while reached < self.size:

@@ -5,7 +5,7 @@ direction, and an endpoint's link once where spanning trees over endpoints use i
 find; lengths of links (`certree.synth.graphs.lengths`) bound it, and the gap is stated. Switches that only forward lie within edges
 of a tree, which then are paths through them. Trees are laid one after the other over links that cost the more the fuller they are
 (Takahashi and Matsuyama's heuristic), and those on overfull links again, at prices that rise each time, until no link is overfull
-or patience ends: negotiation, as in the routing of circuits (McMurchie and Ebeling, PathFinder, 1995).
+or the TURNS are used up: negotiation, as in the routing of circuits (McMurchie and Ebeling, PathFinder, 1995).
 """
 
 from collections import deque
@@ -84,7 +84,7 @@ class ReducingNetwork:
         return min(self._height_below(node) for node in np.flatnonzero(self.topology.holds).tolist())
 
     def _height_below(self, root: int) -> int:
-        """A link into a switch that only passes on is part of a transfer to a node behind it. O(links)."""
+        """The height below a root; a link into a switch that only forwards is part of a transfer to a node behind it. O(links)."""
         topology, height, queue = self.topology, {root: 0}, deque([root])
         while queue:
             here = queue.popleft()
@@ -196,7 +196,7 @@ class _Prices:
         return any(self._load[edge] > self._capacity[edge] for edge in _edges(tree))
 
     def rise(self) -> None:
-        """Edges that are overfull cost more from now on."""
+        """Raise the price of overfull edges from now on."""
         for edge, load in self._load.items():
             self._past[edge] += max(0, load - self._capacity[edge])
 
@@ -218,7 +218,7 @@ class _Prices:
                 continue
             if node in left:
                 left.remove(node)
-                while node not in inside:  # the path becomes part of the tree: what holds data on it is at no distance now
+                while node not in inside:  # the path becomes part of the tree: nodes on it that hold data get distance 0
                     inside.add(node)
                     far[node] = 0
                     heappush(queue, (0, node))

@@ -50,7 +50,7 @@ class TreeFamily:
     """K chunks, each with an in-tree for its reduces and an out-tree for its copies, from and to the same root.
 
     `up[k, node]`: where the node sends its sum of chunk k; `down[k, node]`: where it gets the finished chunk from; NONE at the
-    root, at absent nodes, and throughout in a phase that the collective has not. Shapes (K, node ids). `origin`: how it was made.
+    root, at absent nodes, and everywhere in a phase that the collective lacks. Shapes (K, node ids). `origin`: how it was made.
     `up_route`, `down_route`: the route of each of these edges (DIRECT, or an index into `routes`); None where all are direct.
     `up_turn`, `down_turn`: slots modulo `turns` in which no link is overfilled if each edge keeps to its own; None where none are
     known, and then `turns` is 0.
@@ -196,7 +196,7 @@ def with_even_sums(family: TreeFamily) -> TreeFamily:
         return family
     edges = np.nonzero(family.up != NONE)
     sums = np.bincount(np.concatenate((edges[1], family.up[edges])), minlength=family.up.shape[1]) - family.chunks
-    left = np.zeros_like(sums)  # by node the trees that it shall be the root of
+    left = np.zeros_like(sums)  # by node the number of trees that it is to root
     for _ in range(family.chunks):
         node = endpoints[np.argmin((sums + left)[endpoints])]
         left[node] += 1

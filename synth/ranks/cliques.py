@@ -14,7 +14,7 @@ MOST_CHOICES = 1 << 14  # sets of endpoints that are looked at
 
 
 def cliques_of(topology: Topology) -> Layout | None:
-    """A grid of equal groups of a direct network, the largest in which all members are joined to each other. Each member is joined
+    """A grid of the largest equal groups of a direct network in which all members are joined to each other. Each member is joined
     to its counterpart in the first group. None where there are no such groups, or only one.
 
     A group has at least FEWEST members. Of each size at most MOST_CHOICES sets and one division into groups are looked at.
@@ -50,7 +50,7 @@ def _neighbours(topology: Topology) -> dict[int, set[int]]:
 
 
 def _partitions(near: dict[int, set[int]], size: int, left: list[int], budget: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """Ways to divide what is left into groups of that size, until the `budget` of choices is spent."""
+    """Yield divisions of the remaining endpoints into groups of that size, until the `budget` of choices is spent."""
     if not left:
         yield []
         return

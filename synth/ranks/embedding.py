@@ -82,13 +82,12 @@ def embed(
 ) -> Schedule:
     """The schedule of transfers between any two endpoints.
 
-    `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
-    `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
-    takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
-    `Phase`) the method has chosen the links itself. What is sent is used `delay` steps later at the earliest. Steps last as
-    `rounds_needed` says, or as `rounds_published` with the option rounds=published: such a schedule may be invalid, and its
-    provenance has `"published": true`. Raises UnsupportedError when the request wants other numbers of chunks or steps.
-    O(rows log rows + hops).
+    `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and `chunk_target` as
+    in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours takes the route of
+    `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in `Phase`) the method
+    has chosen the links itself. Data are used `delay` steps after they are sent at the earliest. Steps last as `rounds_needed`
+    says, or as `rounds_published` with the option rounds=published: such a schedule may be invalid, and its provenance has
+    `"published": true`. Raises UnsupportedError when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
     published = options.get("rounds") == "published"
     topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
@@ -150,7 +149,8 @@ def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, start: Int32
 def channels_that_fill(topology: Topology, *, also_narrow: bool = False) -> int:
     """Channels that use all lanes out of an endpoint, at most MOST_CHANNELS; 1 where a single message leaves none of them idle.
 
-    They do where links are wide or several lead into switches. `also_narrow`: on routes through endpoints as well. O(links).
+    A message leaves lanes idle where links are wide or several lead into switches. `also_narrow`: on routes through endpoints as
+    well. O(links).
     """
     is_wide = not topology.is_direct or int(topology.pair_capacity.max()) > topology.lanes
     lanes = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.lanes

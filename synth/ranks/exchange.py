@@ -35,7 +35,7 @@ def butterfly(nodes: NDArray[Any], *, nearest_last: bool) -> Phase:
 def core_of(nodes: Int32) -> tuple[Int32, Int32, Int32]:
     """(core, folded, partners): the largest power of two of nodes, and for each node left out the core node that acts for it.
 
-    With r nodes too many, the first 2r pair up, and the first of each pair belongs to the core.
+    With r surplus nodes, the first 2r pair up, and the first of each pair belongs to the core.
     """
     size = 1 << (len(nodes).bit_length() - 1)
     pairs = 2 * (len(nodes) - size)

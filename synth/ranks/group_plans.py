@@ -150,7 +150,7 @@ def exchange_plan(size: int, offsets: tuple[int, ...]) -> GroupPlan:
 
 
 def spread_plan(size: int, offsets: tuple[int, ...]) -> GroupPlan:
-    """In step S every member passes what it holds to the member offsets[S] places on, less what that one has: an all-gather.
+    """An all-gather: in step S every member sends the member offsets[S] places on the shares that this one lacks.
 
     switch-fc, Section III-B2 (Fig. 8); share t starts at member t. `offsets` need not suffice. O(n^2) rows.
     """

@@ -41,9 +41,9 @@ FACTORS = Option(_read_factors, None, "whole numbers from 2, such as 6x2, the fi
 def layout_of(topology: Topology, factors: tuple[int, ...] | None) -> Layout:
     """The grid of `factors` over ranks in ascending order; without factors the one that the network suggests.
 
-    A network with coordinates: its own grid, the last coordinate fastest. One where endpoints hang on switches: those on the
-    same switches are neighbours, in groups of equal size. Anything else: one dimension. UnsupportedError where the factors do not
-    multiply to the number of endpoints, or the groups are of different sizes. O(links + endpoints log endpoints).
+    A network with coordinates: its own grid, the last coordinate fastest. A network with switches: endpoints on the same switches
+    are neighbours, in groups of equal size. Any other network: one dimension. UnsupportedError where the factors do not multiply to
+    the number of endpoints, or the groups are of different sizes. O(links + endpoints log endpoints).
     """
     nodes = len(topology.endpoints)
     if factors is not None:

@@ -81,7 +81,7 @@ def _longest(step: Int64, place: Int64, capacity: Int64, steps: int) -> Int64:
 
 
 def _route_choices(topology: Topology, src: NDArray[Any], dst: NDArray[Any], most: int) -> list[list[tuple[int, ...]]]:
-    """Up to `most` different choices of routes, the first ones first; each has a route for every row."""
+    """Up to `most` different choices of routes, the default first; each has a route for every row."""
     found: list[list[tuple[int, ...]]] = []
     for turn in range(most):
         route, routes = routes_between(topology, src, dst, turn)
@@ -93,7 +93,8 @@ def _route_choices(topology: Topology, src: NDArray[Any], dst: NDArray[Any], mos
 
 
 def _take_turns(topology: Topology, options: list[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
-    """For every row in turn the option whose fullest link is least full with it; of equal ones the one with less on it in all."""
+    """For every row in turn, the option whose fullest link is least full with it; of equal ones the option with the least total
+    load."""
     unit = lcm(*set(topology.capacity.tolist()))
     weight = [unit // capacity for capacity in topology.capacity.tolist()]
     load = [0] * len(weight)

@@ -23,8 +23,8 @@ BACK_ENDS: Registry[type["BackEnd"]] = Registry("solver")
 class BackEnd(ABC):
     """One question to one solver; the class docstring is its help text.
 
-    `most_clauses`: of a formula that it accepts. `proves`: whether it writes proofs. `proof`: after INFEASIBLE the lines of one, in
-    the text form of DRAT; empty for other back ends, whose INFEASIBLE is an opinion and never evidence.
+    `most_clauses`: the limit for formulas. `proves`: whether it writes proofs. `proof`: after INFEASIBLE the lines of a proof, in
+    the text form of DRAT; empty for other back ends, whose INFEASIBLE is never evidence.
     """
 
     most_clauses: ClassVar[int]
@@ -50,11 +50,11 @@ class BackEnd(ABC):
 
     @abstractmethod
     def decode(self) -> tuple[int, ...]:
-        """The literals that are true, after FEASIBLE; of counters they may be missing."""
+        """The literals that are true, after FEASIBLE; those of counters may be missing."""
 
 
 def back_end(name: str) -> type[BackEnd]:
-    """The back end of that name; InputError names those that there are. `auto`: the one that proves."""
+    """The back end of that name; InputError lists the known names. `auto`: the one that writes proofs."""
     import_folder("certree.synth.solvers")
     return BACK_ENDS[PROVING if name == AUTO else name]
 

@@ -83,7 +83,7 @@ def solve_model(
     # In a separate thread: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
     solver.parameters.catch_sigint_signal = False
     with ThreadPoolExecutor(max_workers=1) as thread:
-        thread.submit(int).result()  # the thread is there before the search: a Ctrl-C while one starts would lose it
+        thread.submit(int).result()  # the thread exists before the search: a Ctrl-C while one starts would lose it
         try:
             search = thread.submit(solver.solve, model)
             while not search.done():  # wake up now and then: a Ctrl-C in another thread of the system would not wake this one

@@ -1,4 +1,4 @@
-"""Networks of equal boxes: which endpoints are one, and the group that takes each box to every other.
+"""Networks of equal boxes: the endpoints of each box, and the group that takes each box to every other.
 
 The group has one element for each box. It acts freely on endpoints, so that a transfer and its images leave and reach different
 endpoints, but not on the switches that join boxes: a link next to one of them may have fewer images than there are boxes, and each
@@ -65,7 +65,7 @@ class Boxes:
 def boxes_of(topology: Topology) -> Boxes:
     """The boxes of a network; UnsupportedError where none are found.
 
-    Tried are all numbers of endpoints in a box, from 2 on, boxes being in a row. What is returned has been checked: each element
+    The search tries all numbers of endpoints in a box, from 2 on, with consecutive ids. The result has been checked: each element
     takes links to links of the same capacity, and no switch of a box is shared. O(divisors · links + boxes · links).
     """
     count = len(topology.endpoints)
@@ -113,7 +113,7 @@ def _with_places(topology: Topology, places: int) -> Boxes | None:
 
 
 def _near(topology: Topology, places: int, boxes: int) -> int | None:
-    """The number of boxes that are as near as any to box 0, with it; None where they are not the first ones, or no divisor."""
+    """The number of boxes nearest to box 0, including it; None where they are not the first ones, or their number is no divisor."""
     hops = topology.distances(0)[: boxes * places : places]
     close = np.flatnonzero(hops <= hops[1:].min())
     return len(close) if (close == np.arange(len(close))).all() and boxes % len(close) == 0 else None

@@ -127,7 +127,7 @@ def _hub(boxes: Boxes, switch: int) -> tuple[tuple[Edge, ...], ...]:
 
 
 def _box(boxes: Boxes, used: set[int]) -> tuple[Topology, list[int]] | None:
-    """Box 0 as a network of its own, and the links of the whole that its links are; None where it falls apart."""
+    """Box 0 as a network of its own, and the links of the whole that its links are; None where it is not connected."""
     topology = boxes.topology
     number = np.full(len(topology.kind), -1, np.int32)
     number[boxes.inside] = np.arange(len(boxes.inside))
@@ -149,7 +149,7 @@ def _box(boxes: Boxes, used: set[int]) -> tuple[Topology, list[int]] | None:
 
 
 def _star(part: Topology, link_of: list[int]) -> Inner | None:
-    """From each place one route to every other; None where one would pass another endpoint."""
+    """Trees of one route from each place to every other; None where one would pass another endpoint."""
     size = len(part.endpoints)
     src, dst = (axis.ravel() for axis in np.nonzero(~np.eye(size, dtype=np.bool_)))
     if part.is_direct and (part.pair_index(src, dst) < 0).any():
@@ -173,7 +173,7 @@ def _paths(part: Topology, link_of: list[int], src: NDArray[np.int64], dst: NDAr
 
 
 def _packed(part: Topology, link_of: list[int]) -> Iterator[Inner]:
-    """Packings of branchings: few from each place, and as many as the best cut allows."""
+    """Yield packings of branchings: few from each place, and as many as the best cut allows."""
     gather = Collective(CollectiveKind.ALL_GATHER)
     network = (RootedNetwork if part.is_direct else RoutedBranchings)(part, gather)
     size = len(part.endpoints)

@@ -2,7 +2,7 @@
 
 *Tori.* Count coordinates from the root, and only links that add 1 to one of them. For each of the D dimensions i there is a tree.
 It enters node v, of whose coordinates those in S differ from 0, by dimension i if i is not in S or S = {i}, and else by the
-dimension of S that comes before i when S is gone through in circles. For each v that is one to one from trees to dimensions, so no
+dimension of S that comes before i when S is gone through in circles. For each v this maps trees to dimensions one to one, so no
 link is in two trees. From v with v_i = 0 tree i goes back to v_i = n - 1; from v with v_i ≠ 0 the entering dimension falls step by
 step to 0, so that S loses it, and so on until only v_i is left and falls to 0: the root. So each is a tree. The links that subtract
 1 give D more where both differ, in dimensions of 3 or more.
@@ -34,7 +34,7 @@ class DisjointTrees:
 def disjoint_trees(topology: Topology, box: tuple[int, ...] | None, root: int) -> DisjointTrees | None:
     """The trees from a root of a torus whose node ids are the places of `box`, or of a full network; None for other networks.
 
-    On a torus with sides of 2 and others only one tree per dimension. O(trees · N · dimensions) time and memory.
+    A torus with sides of 2 and larger ones has only one tree per dimension. O(trees · N · dimensions) time and memory.
     """
     count = len(topology.kind)
     if len(topology.pair_capacity) == count * (count - 1):

@@ -15,7 +15,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.symmetric.translations import Cayley
 
 TRIES = 20
-FAR = 1 << 10  # what it costs to reach a node in place of one that is a hop nearer; chance costs less
+FAR = 1 << 10  # the cost of reaching a node in place of one that is a hop nearer; random costs are less
 
 
 def layered_schedule(cayley: Cayley, trees: int) -> Schedule | None:
@@ -48,7 +48,7 @@ def _grown(cayley: Cayley, trees: int, rounds: list[int], chance: random.Random)
     """(tree, step, parent, child) of each edge, or None. In every step a flow of least cost gives each generator as many nodes as
     it can reach in the rounds of the step, the nearest to the root first, in any tree."""
     distance = cayley.topology.distances(0).astype(np.int64)
-    step_of = np.full((trees, cayley.nodes), -1)  # in which a node is reached; that of the root is not counted
+    step_of = np.full((trees, cayley.nodes), -1)  # the step in which a node is reached; that of the root is not counted
     step_of[:, 0] = 0
     found = []
     for step, width in enumerate(rounds, 1):

@@ -1,9 +1,9 @@
 """Slots for the transfers of box 0, from which the group makes all others, and the schedule of all of them.
 
-In a step each link carries the images of all transfers that pass it or one of its images. So those of box 0 are scheduled on a
-network whose links are the orbits of the group, and the images overfill no link of the whole. A transfer between boxes needs one
-port out of a place and one into it; as the images join each box to one other, no two of them meet, and slots are filled one by one
-without gaps, where schedules of single boxes would need a matching in every step.
+In a step each link carries the images of all transfers that pass it or one of its images. So the transfers of box 0 are scheduled
+on a network whose links are the orbits of the group, and no link of the whole network is overfull. A transfer between boxes needs
+one port out of a place and one into it; as the images join each box to one other, no two of them meet, and slots are filled one by
+one without gaps, where schedules of single boxes would need a matching in every step.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ class Quotient:
 
     @cached_property
     def spread(self) -> int:
-        """The most links by which two transfers differ in what they pass before one link. O(hops)."""
+        """The largest difference in the number of links that two transfers pass before a common link. O(hops)."""
         offset, routes = self._routes
         place = ranges(0, np.diff(offset))[1]
         last = np.zeros(len(self.boxes.orbit), np.int64)

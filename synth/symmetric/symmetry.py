@@ -34,8 +34,8 @@ class Group:
 def free_groups(topology: Topology) -> list[Group]:
     """Some groups that act freely on the endpoints, the largest first, without the trivial one; deterministic.
 
-    Not all: automorphisms are searched with a limited effort, and groups are grown greedily. Empty for networks of more than
-    MAX_NODES nodes. O(MAX_LOOKS · nodes) time.
+    Not all groups are found: automorphisms are searched with a limited effort, and groups are grown greedily. Empty for networks of
+    more than MAX_NODES nodes. O(MAX_LOOKS · nodes) time.
     """
     free = [found for found in automorphisms(topology) if _is_free(found, topology)]
     free.sort(key=lambda one: (-_order(one), one))
@@ -80,7 +80,7 @@ def _cycle(one: Permutation, node: int) -> int:
 
 
 def _order(one: Permutation) -> int:
-    """The longest cycle."""
+    """The length of the longest cycle."""
     return max(_cycle(one, node) for node in range(len(one)))
 
 

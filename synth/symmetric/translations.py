@@ -1,4 +1,4 @@
-"""Networks that look the same from every node: their translations, and trees at one node that represent those at all.
+"""Networks that look the same from every node: their translations, and trees at one node that represent those at all nodes.
 
 A Cayley graph is a group with some generators: a link leads from each v to each v·s. The group moves the network onto itself by
 translation from the left, which keeps the generator of every link. So one tree rooted at the identity gives one at every node, and
@@ -91,10 +91,10 @@ class Cayley:
 def cayley_of(topology: Topology) -> Cayley:
     """The network as a Cayley graph; UnsupportedError, with the link that breaks the symmetry, where no group is found.
 
-    Tried are the coordinates as a box that wraps around, the ids as a cycle, the bits of the ids, the order of the links (those of
-    each node by the same generators), and for few nodes a search (`certree.synth.symmetric.symmetry`); that none of them fits does
-    not prove that the network is not a Cayley graph. The group that is returned has passed the verifier's check. O(links ·
-    (generators + log)) time and memory, without the search.
+    The search tries the coordinates as a box that wraps around, the ids as a cycle, the bits of the ids, the order of the links
+    (those of each node by the same generators), and for few nodes a search (`certree.synth.symmetric.symmetry`). A failure of all
+    does not prove that the network is not a Cayley graph. The result has passed the verifier's check. O(links · (generators + log))
+    time and memory, without the search.
     """
     count = len(topology.kind)
     if not topology.is_direct or len(topology.endpoints) != count:
@@ -189,9 +189,9 @@ class RootedTrees:
 
 
 def grow_trees(cayley: Cayley, trees: int, seed: int, tries: int = TRIES, delay: int = 1) -> RootedTrees:
-    """The trees, that many, in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of `tries` tries.
+    """`trees` trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of `tries` tries.
 
-    A node sends on what it got `delay` rounds before at the latest. Deterministic. O(tries · trees · N · d).
+    A node sends on data that it got at least `delay` rounds before. Deterministic. O(tries · trees · N · d).
     """
     best: RootedTrees | None = None
     least = cayley.least_rounds(trees, delay)

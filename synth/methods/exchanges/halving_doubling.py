@@ -67,8 +67,7 @@ def _folded(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, par
 
 
 def _folded_whole(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, partners: np.ndarray) -> dict[str, np.ndarray]:
-    """An all-reduce of the core, with a step before it, in which one rank of each pair adds up the whole vectors, and one after
-    it."""
+    """An all-reduce of the core, with a step before it, in which one rank of each pair adds up whole vectors, and one after it."""
     whole = np.arange(chunks)[:, None]
     rows = Rows()
     rows.add(whole, Op.REDUCE, 0, folded, partners)

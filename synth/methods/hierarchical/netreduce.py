@@ -79,8 +79,7 @@ def _hierarchical(request: Request, trees: list["Aggregation"], options: dict[st
 
 
 def aggregations(topology: Topology) -> list["Aggregation"]:
-    """A tree for each central switch that reduces; where none does, one tree for the first of them, with the reducing switches
-    below it."""
+    """A tree for each central switch that reduces; where none does, one for the first, with the reducing switches below it."""
     central = central_switches(topology)
     roots = [switch for switch in central if topology.reducing[switch]] or [central[0]]
     return [Aggregation(shortest_path_tree(topology, root)) for root in roots]

@@ -33,8 +33,7 @@ LOCALS = ("exchange", "ring")  # the algorithm inside a package: the platform's 
     order=16,
 )
 def switch_fc(request: Request, options: Options) -> Schedule:
-    """Nodes send whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings follow along rows and columns of
-    packages.
+    """Nodes send whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings along rows and columns of packages.
 
     All-reduce: log2 N steps for the N = 2^k nodes of a package (UnsupportedError for other N: a contribution would count twice),
     then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any N.

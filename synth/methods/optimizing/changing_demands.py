@@ -14,7 +14,7 @@ from certree.synth.method import Options, Request, Tier, method, require_shape, 
 
 SWEEPS = 48  # of choosing again, for effort 1
 FIRST_SWEEPS = 2  # of whole blocks, by which the size of chunks is chosen
-STORED = 8  # the most time to store a chunk, as a multiple of the time to pass the longest path, link after link
+STORED = 8  # a run takes at least this many times as long as a chunk on the longest path, link after link
 MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most 1 / MORE more than blocks, or LEAST_MORE, for effort 1
 MOST_SLOTS = 1 << 15  # of a run
 NEAR = Fraction(103, 100)  # times the load of the fullest link: while runs are longer, late chunks go earlier

@@ -35,8 +35,7 @@ def free_shares(request: Request, _: Options) -> Schedule:
     (`certree.synth.packing.root_shares`), packed as branchings and given slots; the fastest by closed form is returned. Two such
     phases take 3/4 M/B on a mesh and 63/64 M/B with equal shares; no shares allow less (`certree.synth.bounds.find.shares_bound`).
     With switches, branchings use paths through them, with the capacity that links have in both directions; there slightly fewer
-    chunks are tried too. For networks up to 512 endpoints; `auto` does not try this method, since it solves a different problem. No
-    options.
+    chunks are tried too. For networks up to 512 endpoints; `auto` does not try it, since it solves a different problem. No options.
     """
     size = len(request.topology.endpoints)
     if size > MAX_ROOTS:
@@ -52,8 +51,7 @@ def free_shares(request: Request, _: Options) -> Schedule:
 
 
 def _options(request: Request, period: int) -> Iterator[Trees]:
-    """Yield branchings for the most chunks that fit into a period and, with switches, where they need not exist, for slightly
-    fewer."""
+    """Yield branchings for the most chunks that fit into a period and, with switches, where none may exist, for some fewer."""
     topology, collective, size = request.topology, request.collective, len(request.topology.endpoints)
     network = FreeRoots(topology if topology.is_direct else BothWays.of(topology).network, collective)
     most, _ = network.most(period)

@@ -38,7 +38,8 @@ _MAX_TIGHT_ROWS = 600_000  # transfers, where a schedule of the highest rate is 
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building the trees, one packing at most.
+    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of building as many trees, at most one
+    unit.
 
     Trees by flows or from paths took 15 to 300 ns for each trees² · links · N / 1,000, on 32 to 128 endpoints.
     """
@@ -173,9 +174,9 @@ def _rows(request: Request, trees: int) -> int:
 
 
 def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule, *, is_highest: bool) -> bool:
-    """Whether to search the highest rate alone. That is so where the rate found is lower and the message is so large that the rate
-    decides: its time is within a tenth of the bandwidth bound. With switches, where paths are longer than the first guesses assume,
-    its time must be within a half of the bound, and not within a twentieth with that rate."""
+    """Whether to search the highest rate alone. That is so where the rate found is lower and the time is within a tenth of the
+    bandwidth bound, so that the rate decides. With switches, whose paths are longer than first guesses assume, the time must be
+    within a half, and at the highest rate not within a twentieth."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     cycles = request.cycles(schedule)
     if isinstance(network, SwitchedNetwork):

@@ -78,9 +78,7 @@ def ring(request: Request, options: Options) -> Schedule:
 
 def round_trips(request: Request, orders: list[Int32], delay: int) -> tuple[Int32, dict[str, np.ndarray]]:
     """(`chunk_root`, columns) of rings of all members, side by side, in `delay` equal sets that take turns."""
-    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(
-        np.int32
-    )  # among the endpoints that take part
+    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
     chunks = len(request.members) * len(orders) // delay
     first, second = (_by_turns(_around(orders, rank, behind), chunks, delay) for behind in (1, 0))
     return np.tile(request.members, len(orders)), joined(request.collective, first, second)

@@ -56,8 +56,7 @@ def ring_all_to_all(request: Request, options: Options) -> Schedule:
 
 
 def _travel(order: Int32, distance: int, rows: Rows) -> None:
-    """Add the chunks of all nodes for the node `distance` places further in `order`, over `distance` hops, after those for nearer
-    nodes."""
+    """Add the chunks of all nodes for the node `distance` places further in `order`, after those for nearer nodes."""
     nodes = len(order)
     start, hop = np.meshgrid(np.arange(nodes), np.arange(distance), indexing="ij")
     rank = np.argsort(np.argsort(order))

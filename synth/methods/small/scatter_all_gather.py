@@ -150,9 +150,7 @@ def _shared(stages: Stages, request: Request, others: Int32, rounds: int) -> int
 def _crossing(stages: Stages, request: Request, grid: Int32, chunks: range) -> int:
     """Add pieces for the members of the root's group in turn, the root last. Returns the number of the next chunk."""
     root, size = request.collective.root, grid.shape[1]
-    depth = np.minimum(
-        np.arange(1, len(grid) + 1), DEPTHS
-    )  # the depth in which the members of each group that have a piece send it
+    depth = np.minimum(np.arange(1, len(grid) + 1), DEPTHS)  # in which the members of each group that have a piece send it
     for chunk in chunks:
         place = (chunk + 1 - chunks.start) % size
         column = grid[:, place]

@@ -40,9 +40,8 @@ def double_binary_tree(request: Request, options: Options) -> Schedule:
     So no node sends, or receives, for both trees at once. All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and
     reduce: one of the two phases, on trees that both hang below the requested root, as in Sanders et al. In an all-reduce,
     overlap=true sends a chunk down as soon as it is summed, while later chunks go up; otherwise the second phase starts after the
-    first. K, even, is half for either tree; by default the power of two, up to 256, beyond which doubling takes longer by closed
-    form. Without overlap no two transfers of a step share a link of a single switch; on a torus routes meet. Option:
-    rounds=serialized|published.
+    first. K, even, is half for either tree; by default the power of two, up to 256, from which twice as many take longer. Without
+    overlap no two transfers of a step share a link of a single switch; on a torus routes meet. Option: rounds=serialized|published.
     """
     if options["overlap"] and request.collective.kind in _ONE_WAY:
         raise UnsupportedError(f"double-binary-tree: {request.collective.kind} has one phase; overlap=true needs two")
@@ -80,9 +79,8 @@ def nccl_trees(count: int) -> Int32:
 
 
 def rooted_trees(count: int) -> Int32:
-    """Parents in the two trees, shape (2, places), both with place 0 as root. In the second tree the other places are mirrored (if
-    their number is even) or moved on by one (if odd), so that odd places are leaves of the first tree and even places are leaves of
-    the second.
+    """Parents in the two trees, shape (2, places), both with place 0 as root. In the second the other places are mirrored (if even
+    in number) or moved on by one (if odd), so that odd places are leaves of the first and even ones of the second.
     """
     tree, others = binary_tree(count), np.arange(1, count)
     moved = others[::-1] if len(others) % 2 == 0 else np.roll(others, 1)
@@ -93,8 +91,7 @@ def colours(parents: Int32) -> Int32:
     """0 or 1 for the edge above each rank in each tree, shape (2, ranks): edges that end at a node have different colours if both
     lead into it from below, or both out of it upwards.
 
-    No node has more than two of either kind, so the edges that must differ form paths and even cycles, for which two colours
-    suffice.
+    No node has more than two of either kind, so the edges that must differ form paths and even cycles, which two colours do.
     """
     import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
 
@@ -137,8 +134,8 @@ def _pipeline(request: Request, parents: Int32, chunks: int, options: Mapping[st
 
 
 def edge_steps(parents: Int32, colour: Int32) -> tuple[Int32, Int32]:
-    """The steps of the edge above each rank, upwards and downwards, both from 0: the first step of its colour after the edges that
-    it waits for."""
+    """The steps of the edge above each rank, upwards and downwards, both from 0: the first step of its colour after those it waits
+    for."""
     up, down = np.full(parents.shape, -1, np.int32), np.full(parents.shape, -1, np.int32)
     for tree, row in enumerate(parents):
         depth = _depths(row)
