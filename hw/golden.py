@@ -1,4 +1,4 @@
-"""Golden traces: what the pins of network interfaces show in a run of tables, event by event, from the simulator.
+"""Golden traces from the simulator: the events that the pins of network interfaces show in a run of tables.
 
 CSV with the columns cycle, node, event, number, iteration, in this order:
 
@@ -34,8 +34,8 @@ _KINDS = ("fire", "first", "last", "count", "done")
 
 def golden_trace(tables: Tables, clocks: Clocks | None = None) -> bytes:
     """The CSV of a run on lanes, slotted or paced as the control of the tables says. Errors as LaneEngine; NotPacedError for
-    lockstep where rows do not wait for all that their cell ever gets, or for what the interface does not do (`_check_lockstep`).
-    O(messages · log) time and memory."""
+    lockstep where rows do not wait for all that their cell ever gets, or where the interface behaves differently
+    (`_check_lockstep`). O(messages · log) time and memory."""
     return golden_run(tables, clocks)[0]
 
 
@@ -72,7 +72,8 @@ def _check_lockstep(tables: Tables) -> None:
 
 
 def _check_passing(tables: Tables) -> None:
-    """Raise NotPacedError where a message passes through an endpoint, whose interface does not see what waits at its ports."""
+    """Raise NotPacedError where a message passes through an endpoint, whose interface does not see the messages that wait at its
+    ports."""
     topology, sent = tables.topology, tables.transfers()
     is_endpoint = topology.rank >= 0
     for row, src, dst, route in zip(*(sent[name].tolist() for name in ("row", "src", "dst", "route")), strict=True):
@@ -86,7 +87,7 @@ def _check_passing(tables: Tables) -> None:
 
 
 def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int, int, int]]:
-    """(cycle, node, kind, place among the events of that kind, number, iteration)."""
+    """All events as (cycle, node, kind, place among the events of that kind, number, iteration)."""
     columns, period = engine.rows.rows, period_of(tables)
     cycles = columns["message_cycles"][
         columns["row_messages_begin"][:-1]
@@ -110,7 +111,7 @@ def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int,
 
 
 def _lines(tables: Tables) -> dict[tuple[int, int], int]:
-    """(row, destination) -> line of the message in the destination's list of arrivals."""
+    """A map (row, destination) -> line of the message in the destination's list of arrivals."""
     sent = tables.transfers()
     number = local_number(tables.arrival_node)[np.searchsorted(tables.arrival_keys(), tables.transfer_keys())]
     return dict(zip(zip(sent["row"].tolist(), sent["dst"].tolist(), strict=True), number.tolist(), strict=True))

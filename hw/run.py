@@ -44,7 +44,7 @@ def run(
 
     A schedule runs as `tables_or_plan` gives it, for `message_bytes` on `machine`, by default for what it was made for. With engine
     "auto" the cycles are those of the machine with its routers: the run is on lanes where routers add nothing to it, known from the
-    network and the machine before the run and from what waited after it, and through routers elsewhere.
+    network and the machine before the run and from the waits after it, and through routers elsewhere.
 
     Raises InputError for unknown names, TableFormatError for malformed tables, UnsupportedError for what the machine cannot run,
     and for engine "fast" where routers may add something. Time and memory as LaneEngine or FlitEngine.
@@ -67,7 +67,7 @@ def run(
 
 
 def _without_waits(source: Tables | SimulatedSchedule) -> Tables | SimulatedSchedule:
-    """The source without planned waits, which are for slots: in paced runs messages wait for links as they must."""
+    """The source without planned waits, which are for slots only: in paced runs messages wait for links as needed."""
     if not source.schedule.plans_waits:
         return source
     if isinstance(source, Tables):
@@ -89,7 +89,7 @@ def tables_or_plan(
         return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
         if whole.has_sizes or (whole.has_fine_slots and not whole.uses_switches):
-            raise  # they run from tables only
+            raise  # such schedules run from tables only
         return SimulatedSchedule.of(whole, message_bytes, machine, no_tables=str(error))
 
 
@@ -178,8 +178,8 @@ def _may_be_cut(options: Options) -> bool:
 
 
 def _run_parts(plan: Tables | SimulatedSchedule, options: Options) -> Run:
-    """Run each of the parts of a schedule on the data that the one before left. `cycles` are from the start of the first to the
-    last arrival of the last, the barriers between them taking no time."""
+    """Run each part of a schedule on the data that the previous part left. `cycles` are from the start of the first to the last
+    arrival of the last, the barriers between them taking no time."""
     cells, ended = initial_cells(len(plan.topology.kind), plan.chunks), []
     for tables in parts(plan.schedule, plan.message_bytes, plan.machine):
         ended.append(_ended(tables, options, cells.copy))

@@ -50,10 +50,10 @@ class Switched(Shown):
 def run_switched(before: Tables, after: Tables, options: Options) -> Switched:
     """Run all iterations of `before`, then `after`, each on its own message, without a reset in between.
 
-    Each interface opens the new tables by its own counter, when all that the old ones send has landed by theirs (`boundary`). With
-    equal clocks nothing is in flight then, and the second run begins where the first ended. With others every message is looked
-    at: one that counts at an interface after that has switched, or arrives before it has, is of the wrong epoch. An interface
-    reports it and drops it; the run goes on as if it had not come too early or too late, and tells it in `mixed`.
+    Each interface opens the new tables by its own counter, when all messages of the old tables have landed by that counter
+    (`boundary`). With equal clocks nothing is in flight then, and the second run begins where the first ended. With unequal clocks
+    every message is checked: an old one that counts at an interface after the switch, or a new one that arrives before it, has the
+    wrong epoch. An interface reports and drops it; the run goes on as if it had come in time, and lists it in `mixed`.
 
     Raises InputError for tables without epoch, or of another than the next one, of another network or machine, and for options that
     are for one run. Time and memory as of both runs, and with unequal clocks O(messages) memory.
@@ -86,7 +86,7 @@ def run_switched(before: Tables, after: Tables, options: Options) -> Switched:
 
 
 def boundary(tables: Tables) -> int:
-    """The slots of tables, from the first one until all that the last iteration sent has landed: then others may follow."""
+    """The number of slots until all messages of the last iteration have landed, after which other tables may follow."""
     last = int(landing_steps(tables.schedule).max(initial=tables.delay))
     return (tables.repeats - 1) * (tables.period or 0) + last
 

@@ -46,8 +46,7 @@ class Request:
     as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
     candidates; None is slotted, in closed form, by which all methods choose among their own candidates. `any_unit`: methods may
     count link rates in other units than the network does. `order`: of additions, that all chunks must have. `admit` raises
-    UnsupportedError for a schedule that is not worth a search for deadlock-free routes. InputError names a number that is out of
-    range.
+    UnsupportedError for a schedule that is not worth deadlock-free routes. InputError names a number that is out of range.
     """
 
     topology: Topology

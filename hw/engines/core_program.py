@@ -24,7 +24,7 @@ class Program:
     `columns` are the input of the core.
 
     Raises TableFormatError for neighbours that no link joins, UnsupportedError for sizes beyond the core's counters, and for routes
-    that pass a link twice or a router in no time. O(hops log hops) time.
+    that pass a link twice or a router in zero cycles. O(hops log hops) time.
     """
 
     def __init__(self, source: Tables | SimulatedSchedule, rows: Rows) -> None:
@@ -46,7 +46,7 @@ class Program:
         check_fits("cycles on one link", int(latency.max(initial=0)))
         self._check_routes(message, bundle, latency)
         uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
-        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # the most that can ever be in use
+        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # the most lanes that can ever be in use
         return {
             "message_hops_begin": np.searchsorted(message, np.arange(len(sent["src"]) + 1)),
             "message_hops": bundle,
@@ -135,7 +135,7 @@ def first_wrong(source: Tables | SimulatedSchedule, cells: NDArray[np.uint64]) -
 
 
 def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
-    """The first wrong block of chunks with targets: each is where its target receives it, as its source had it."""
+    """The first block, of chunks with targets, that does not arrive at its target as its source had it; None when all do."""
     root, target, flow = tables.chunk_root, tables.chunk_target, np.arange(tables.chunks, dtype=np.int32)
     assert root is not None
     assert target is not None

@@ -57,7 +57,7 @@ class RowEngine(ABC):
         return statistics
 
     def endpoint_use(self, counters: Mapping[str, int]) -> EndpointUse | None:
-        """The use of the endpoints, where there are any."""
+        """The use of the endpoints; None where the run models none."""
         if self._model is None or self.endpoints is None:
             return None
         return self._model.use(self.core, self.endpoints, counters)
@@ -101,7 +101,7 @@ class RowEngine(ABC):
         return "" if self.endpoints is None else ", or for room at its endpoint"
 
     def order_faults(self) -> tuple[str, ...]:
-        """Operands that were added after one that comes later in the stated order, in words: the first few."""
+        """The first few operands, in words, that were added after one that comes later in the stated order."""
         if self.order is None:
             return ()
         return tuple(self.order.words(*fault) for fault in self.core.order_faults())
@@ -111,7 +111,7 @@ class RowEngine(ABC):
         return ()
 
     def other_traffic(self) -> OtherTraffic | None:
-        """The results of other packets, where there can be any."""
+        """The results of other packets; None where the engine has none."""
         return None
 
 

@@ -27,11 +27,10 @@ Int64 = NDArray[np.int64]
 class FlitEngine(RowEngine):
     """The engine `flit`: tables, or a plan, on routers (`docs/explanation/routers.md`).
 
-    Other packets have separate virtual channels. A lane's slices in a picture begin when flits leave its router, and packets that
-    take turns on it flit by flit have a slice per turn.
-    Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
-    that no buffer holds. Time O(flits · links they pass), memory O(rows + hops of all messages + nodes · chunks · repeats +
-    virtual channels + packets in flight), with a trace also O(hops of all messages).
+    Other packets have separate virtual channels. In a picture, a slice of a lane begins when flits leave its router; packets that
+    take turns flit by flit have a slice per turn. Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and
+    RouterNetwork do, and UnsupportedError for packets that no buffer holds. Time O(flits · links they pass), memory O(rows + hops
+    of all messages + nodes · chunks · repeats + virtual channels + packets in flight), with a trace also O(hops of all messages).
     """
 
     name = Engine.FLIT
@@ -108,7 +107,7 @@ class FlitEngine(RowEngine):
         )
 
     def _name_of(self, entry: Starved) -> str:
-        """Name of what waits: a message of the collective, or another packet by its id."""
+        """The name of a waiting message of the collective, or of another packet, by its id."""
         traffic_class, number, destination = entry[:3]
         return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"
 
@@ -117,7 +116,7 @@ class FlitEngine(RowEngine):
         sent, topology = self.rows.sent, self.source.topology
         first, lanes = self.network.lanes_of_pair()
         fixed = fixed_lanes(self.source.schedule, sent, self.rows.scalars["period"])
-        if fixed is None:  # any lane to the neighbour, whichever has the least to send
+        if fixed is None:  # the lane to the neighbour with the least to send
             pair = topology.pair_index(sent["src"], sent["dst"])
             width = np.where(sent["src"] == sent["dst"], 0, np.diff(first)[pair])
             begin = np.concatenate(([0], np.cumsum(width)))

@@ -19,9 +19,9 @@ class LaneEngine(RowEngine):
     """The engines `fast`, which handles a message once for each lane that it takes, and `lanes`, which moves every flit through
     every stage; both give the same result.
 
-    Raises TableFormatError for malformed tables, UnsupportedError for what the machine cannot run.
-    Time: fast O(hops of all messages · log), lanes O(flits · hops). Memory O(rows + nodes · chunks · repeats), lanes also
-    O(lanes · latency), with a trace also O(hops of all messages).
+    Raises TableFormatError for malformed tables, UnsupportedError for runs that the machine does not support. Time: fast O(hops of
+    all messages · log), lanes O(flits · hops). Memory O(rows + nodes · chunks · repeats), lanes also O(lanes · latency), with a
+    trace also O(hops of all messages).
     """
 
     budget = 1 << 22
@@ -40,7 +40,8 @@ class LaneEngine(RowEngine):
             options.endpoint.prepare(self.core)
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
-        """Run to the end, or until the run stalls; returns the counters of the core, with whole flits: lanes count their cycles."""
+        """Run to the end, or until the run stalls; returns the counters of the core, in whole flits, since lanes count cycles of
+        flits."""
         counters, scale = super().run(progress), self.source.topology.scale
         if scale == 1:
             return counters

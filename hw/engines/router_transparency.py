@@ -1,4 +1,4 @@
-"""Effects of routers compared with unshared lanes: where there are none, both engines agree to the cycle.
+"""Effects of routers compared with unshared lanes; where there are none, both engines give the same cycles.
 
 `router_effect` states before a run what the routers themselves may add, `meeting_effect` after it whether messages met on links.
 """
@@ -23,8 +23,8 @@ MET_IN_NETWORK = "messages over several links wait for each other in the network
 
 
 def router_effect(source: Tables | SimulatedSchedule, framing: str, *, in_time: bool = False) -> str | None:
-    """The effect that the routers of the machine may have on a run (`schedule_effect`); None where they have none. `in_time`: of a
-    slotted run with equal clocks, in which messages start when their slots open."""
+    """The effect that the routers of the machine may have on a run (`schedule_effect`); None where they have none. `in_time`:
+    whether this is a slotted run with equal clocks, in which messages start when their slots open."""
     return schedule_effect(
         source.schedule, source.machine, packet_lengths(source, framing), source.slot_cycles if in_time else None
     )

@@ -1,4 +1,4 @@
-"""Options and results of runs, the same for every engine; and what a run takes from a model of endpoints, which an extra has."""
+"""Options and results of runs, the same for every engine, and the interface to a model of endpoints, which an extra provides."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -42,10 +42,10 @@ def check_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class EndpointUse:
-    """The use of the endpoints of a run. `system`: who ran the collective; `order`: the system whose order of messages the run
-    kept, where it is another one's. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may include
-    the return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes; `counts`:
-    other numbers, by name; `delays`: mean cycles that transfers, sums, messages and iterations took or waited."""
+    """The use of the endpoints of a run. `system`: the system that ran the collective; `order`: the system whose order of messages
+    the run kept, if it is a different one. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may
+    include the return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes;
+    `counts`: other numbers, by name; `delays`: mean cycles that transfers, sums, messages and iterations took or waited."""
 
     system: str
     usable_cycles: int
@@ -65,7 +65,7 @@ class EndpointEvents:
 
 
 class EndpointModel(ABC):
-    """Endpoints for runs of tables: what nodes have between memory and network interface."""
+    """A model of endpoints for runs of tables: the units of a node between memory and network interface."""
 
     name: str
 
@@ -75,7 +75,7 @@ class EndpointModel(ABC):
 
     @abstractmethod
     def prepare(self, core: Any) -> None:
-        """Tell the core of a run on lanes what it must know before it starts."""
+        """Give the core of a run on lanes the data that it needs before it starts."""
 
     @abstractmethod
     def use(self, core: Any, endpoints: _core.Endpoints, counters: Mapping[str, int]) -> EndpointUse:

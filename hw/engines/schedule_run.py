@@ -1,4 +1,4 @@
-"""Runs of schedules that tables cannot represent: the transfers with the sizes and the slot of one message, or parts with tables.
+"""Runs of schedules that tables cannot represent: as transfers with the sizes and the slot of one message, or as parts with tables.
 
 Parts are for paced runs of schedules that use a chunk's place twice: each part has separate tables, and the parts run one after the
 other. For example, a ring all-reduce along the rows of a grid and then one along its columns sums up in the same places twice. Rows
@@ -81,10 +81,10 @@ class SimulatedSchedule:
 
 
 def _fine(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
-    """A schedule with fine slots in those of that size and machine; others as they are.
+    """The schedule, with its fine slots fitted to that size and machine; other schedules are unchanged.
 
-    UnsupportedError for several buffers and sizes of chunks, which rows without tables do not tell apart, for planned waits that
-    routers would not make, and as `fitted`."""
+    UnsupportedError for several buffers and sizes of chunks, which rows without tables do not distinguish, for planned waits that
+    routers would not keep, and as `fitted`."""
     if schedule.has_sizes:
         raise UnsupportedError("chunks of several sizes run from tables only")
     if schedule.buffers > 1:

@@ -1,4 +1,4 @@
-"""The stated order of additions in runs: whether each cell adds its operands in it."""
+"""Checks that each cell adds its operands in the stated order of additions."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ Int64 = NDArray[np.int64]
 class StatedOrder:
     """The turns of the operands of each cell: `turn` of each message, in the order of `Rows.sent`.
 
-    The turn of an operand is the number of those that its cell gets before, by the slots of the schedule. The first two operands
-    of a cell that holds nothing have one turn, as additions commute. O(messages log messages).
+    The turn of an operand is the number of operands that its cell gets before it, by the slots of the schedule. The first two
+    operands of a cell that holds nothing have one turn, as additions commute. O(messages log messages).
     """
 
     def __init__(self, rows: Rows, schedule: Schedule) -> None:
@@ -40,7 +40,7 @@ class StatedOrder:
         return found
 
     def _times(self) -> Int64:
-        """The time at which each operand arrives, as far as it orders those of a cell."""
+        """The time at which each operand arrives, precise enough to order the operands of a cell."""
         sent, schedule = self._sent, self._schedule
         if not schedule.has_fine_slots:
             return sent["step"].astype(np.int64)
@@ -53,7 +53,7 @@ class StatedOrder:
         return comes
 
     def words(self, message: int, iteration: int, later_turn: int) -> str:
-        """A fault: the operand of a message came after one of a later turn."""
+        """A fault in words: the operand of a message came after one of a later turn."""
         sent = self._sent
         same = (self._cell == self._cell[message]) & (sent["op"] == Op.REDUCE) & (self.turn == later_turn)
         node, chunk = int(sent["dst"][message]), int(sent["chunk"][message])

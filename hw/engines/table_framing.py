@@ -42,8 +42,8 @@ def _booked(source: Tables | SimulatedSchedule, machine: Machine) -> Tables | Si
 
 
 def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size the lengths of the shortest
-    and of the longest packets of any."""
+    """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size, the lengths of the
+    shortest and the longest packets of any chunk."""
     machine = source.machine
     if source.schedule.has_sizes:
         granules = source.schedule.granules * (source.chunk_bytes // machine.flit_bytes)

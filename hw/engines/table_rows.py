@@ -41,7 +41,7 @@ class Rows(ABC):
     rows: dict[str, NDArray[np.uint32]]
     flits: Int64  # of each message; `message_cycles` has its cycles on a lane
     sent: dict[str, NDArray[np.integer]]
-    has_local: bool = False  # whether a transfer from a node to itself is one between two of its buffers
+    has_local: bool = False  # whether a transfer from a node to itself is between two of its buffers
 
     def _fill(
         self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int, granules: Int64 | None = None
@@ -145,7 +145,7 @@ class TableRows(Rows):
         """The layout of a node's memory, in chunks."""
         if not self.tables.is_counted:
             return {}
-        if self.tables.has_sizes:  # an iteration, and chunks of several sizes: a cell for each place of one
+        if self.tables.has_sizes:  # one iteration with chunks of several sizes: a cell for each place of a chunk
             return {"cells": len(cell_places(self.tables)), "work_base": len(cell_places(self.tables))}
         size, memory = self._size, layout(self.tables)
         strides = {name: getattr(memory, name) // size for name in ("stride", "work_base", "work_stride")}

@@ -15,8 +15,8 @@ from certree.models.schedule.paths import far_hops
 from certree.models.schedule.schedule import Schedule
 
 CHROME_SUFFIX = ".json"
-#: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages; and
-#: how many more with endpoints, of which the picture has what is fetched and taken in
+#: approximate bytes of a message in each form, and of a link that it passes: means over traces of some thousand messages; then the
+#: further bytes with endpoints, of which the picture shows fetches and intakes
 _LINE, _CHROME_MESSAGE, _CHROME_LINK = 140, 135, 100
 _LINE_AT_ENDPOINTS, _CHROME_AT_ENDPOINTS = 30, 400
 _NODES, _LINKS, _ENDPOINTS = 0, 1, 2  # processes of the picture: a track for each network interface, lane and endpoint
@@ -66,7 +66,7 @@ def expected_size(schedule: Schedule, path: Path, *, has_endpoints: bool) -> tup
 
 
 def _entries(rows: Rows, records: Iterable[Record], endpoints: EndpointEvents | None) -> list[dict[str, Any]]:
-    """Messages and what iterations did at endpoints, in the order of time; messages first."""
+    """Messages and the events of iterations at endpoints, in the order of time; messages first."""
     entries = list(message_entries(rows, records, endpoints))
     if endpoints is not None:
         entries += [
@@ -95,7 +95,7 @@ def message_entries(rows: Rows, records: Iterable[Record], endpoints: EndpointEv
 
 
 def lane_uses(program: Program, hops: Iterable[tuple[int, int, int, int]]) -> LinkUses:
-    """The lanes of a program; (message, lane, start, cycles) of every lane that a message got."""
+    """The lanes of a program, and (message, lane, start, cycles) of every lane that a message got."""
     columns = program.columns
     ends = zip(columns["bundle_source"].tolist(), columns["bundle_destination"].tolist(), strict=True)
     begin = columns["bundle_begin"].tolist()
@@ -114,8 +114,8 @@ def chrome_document(
 
     Process 0 has a track for each network interface: a slice from "complete" to "usable" for each arriving REDUCE, an instant for
     each copy that is written and for each row that fires. Process 1 has a track for each lane: a slice while flits of a message, or
-    of another packet, follow each other on it. Process 2, of runs with endpoints, has a track for each endpoint: what is fetched,
-    and taken in, from its beginning to its end, and what iterations do.
+    of another packet, follow each other on it. Process 2, of runs with endpoints, has a track for each endpoint: fetches and
+    intakes from beginning to end, and the events of iterations.
     """
     events: list[dict[str, Any]] = [
         _name("process_name", _NODES, 0, "network interfaces"),
@@ -139,7 +139,7 @@ def chrome_document(
 def _endpoint_events(
     rows: Rows, records: Iterable[Record], endpoints: EndpointEvents, labels: Mapping[int, str]
 ) -> Iterator[dict[str, Any]]:
-    """The events at endpoints. Several things are in progress at a time, so that each has a beginning and an end of its own."""
+    """The events at endpoints. Several are in progress at a time, so each has separate begin and end events."""
     for row, _, destination, fired, _, complete, usable, number in records:
         node, _ = rows.node_of(row)
         if number in endpoints.at_interface:

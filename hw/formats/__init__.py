@@ -1,6 +1,6 @@
 """File formats of table rows: one module each, registered by decorator and discovered in this folder.
 
-`systemverilog`: with all that a team needs that builds the network interface.
+The format `systemverilog` has all files that a team needs to build the network interface.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class TableFormat(Protocol):
         """
 
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
-        """Raise TableFormatError for a file, of those that say more than the columns, that these tables do not give."""
+        """Raise TableFormatError where a file with more than the columns differs from the one that these tables give."""
 
 
 FORMATS: Registry[type[TableFormat]] = Registry("table format")

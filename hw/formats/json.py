@@ -50,7 +50,7 @@ class JsonFormat:
         return columns | {EPOCH_COLUMN: epochs, ROUTE_COLUMN: _number_lists("routes", routes, widths.route_fields, 1 << 30)}
 
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
-        """Nothing: the file has the columns only."""
+        """Check nothing, since the file has the columns only."""
 
 
 def readable(tables: Tables, widths: Widths, *, epochs: bool) -> bytes:

@@ -76,7 +76,7 @@ class ReadmemhFormat:
         return columns
 
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
-        """Nothing: `columns` has compared all files."""
+        """Check nothing, since `columns` has compared all files."""
 
 
 def file_name(prefix: str, node: int) -> str:

@@ -1,4 +1,4 @@
-"""Reports on blocked networks: packets that wait for each other, that move for ever, or that wait while others pass."""
+"""Reports on blocked networks: packets that wait for each other, move forever, or wait while others pass."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ Starved = tuple[int, int, int, Blocked, int, int, int]
 
 
 def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names: NDArray[np.int64]) -> tuple[str, ...]:
-    """One line per packet of a cycle of packets each of which waits for the next; `names` are the ids of the packets.
+    """One line for each packet of a cycle in which each packet waits for the next; `names` are the ids of the packets.
 
     Without such a cycle, the first blocked packets. O(blocked).
     """
@@ -32,7 +32,7 @@ def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names:
 
 
 def describe_lost(lost: tuple[int, int, int, int], names: NDArray[np.int64]) -> tuple[str, ...]:
-    """A line on a packet that moves for ever and never arrives; empty without one (packet -1)."""
+    """A line on a packet that moves forever and never arrives; empty without one (packet -1)."""
     packet, router, destination, passed = lost
     if packet < 0:
         return ()

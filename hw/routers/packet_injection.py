@@ -72,11 +72,10 @@ def inject(
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
     by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result lists the
     packets that waited at least N cycles while others passed (`watchdog.hpp`). `trace_flits`: a file for every step of flits and
-    credits (`certree.models.traces.flits`), not overwritten unless `force`. `progress` is called with the current cycle
-    now and then; Ctrl-C works at the same moments.
-    Raises InputError for packets out of range (`check_packets`), UnsupportedError for what the router model does not cover, such
-    as a packet that cut-through can never move on.
-    Time O(flits · links they pass), memory O(packets + virtual channels + longest latency).
+    credits (`certree.models.traces.flits`), not overwritten unless `force`. `progress` is called with the current cycle now and
+    then; Ctrl-C works at the same moments. Raises InputError for packets out of range (`check_packets`), UnsupportedError for cases
+    outside the router model, such as a packet that cut-through can never move on. Time O(flits · links they pass), memory O(packets
+    + virtual channels + longest latency).
     """
     cut_through = machine.router.flow_control == "cut-through"
     longest = int(packets.flits.max(initial=0))

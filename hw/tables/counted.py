@@ -121,7 +121,7 @@ class _Moved:
         return max(1, int((last - first).max()))
 
     def arrivals(self) -> dict[str, Any]:
-        """The cells that get anything, and how many transfers each of them gets in an iteration."""
+        """The cells that get transfers, and the number that each of them gets in an iteration."""
         cell, count = np.unique(self.writes, return_counts=True)
         rest, buffer = np.divmod(cell, self._plan.buffers)
         node, flow = np.divmod(rest, self._plan.chunks)

@@ -19,7 +19,7 @@ from certree.models.tables.table_form import require_sound
 from certree.models.tables.tables import Tables
 
 MANIFEST = "manifest.json"
-PRODUCTS = {"obj_dir", "sim_build", "waves.vcd", "__pycache__"}  # that the exported testbenches leave: not read, and no fault
+PRODUCTS = {"obj_dir", "sim_build", "waves.vcd", "__pycache__"}  # outputs of the exported testbenches: not read, and not an error
 _NO_FILES: Mapping[str, bytes] = {}
 
 
@@ -121,7 +121,7 @@ def _checked_files(files: Mapping[str, bytes], directory: Path, stated: Fields) 
 
 
 def _completed(columns: Columns, header: Mapping[str, Any]) -> Columns:
-    """The columns, with those that files of the profile leave out."""
+    """The columns, including those that files of the profile omit."""
     if header.get("profile", Profile.TREES) is Profile.TREES:
         return columns
     rows, arrivals = len(columns["node"]), len(columns["arrival_node"])

@@ -43,7 +43,7 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
 
 
 def _lower_trees(plan: Schedule, header: dict[str, Any]) -> Tables | None:
-    """The tables of a plan in profile `trees`; None where rows of trees cannot say what it says."""
+    """The tables of a plan in profile `trees`; None where rows of trees cannot represent it."""
     if plan.collective.members is not None or plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
         return None
     tables = filled(header, _rows(plan) | _arrivals(plan))
@@ -96,8 +96,8 @@ def _refuse_switches(plan: Schedule) -> None:
 
 
 def _are_trees(plan: Schedule) -> bool:
-    """Whether for each chunk a node sends one REDUCE at most and gets one COPY at most, passes on what is reduced into it, and
-    sends its REDUCE when all that it gets has landed: the row waits for it. O(rows log rows)."""
+    """Whether for each chunk a node sends one REDUCE at most and gets one COPY at most, passes on its sums, and sends its REDUCE
+    when all messages to it have landed, for which the row waits. O(rows log rows)."""
     cells = [_cell(plan, side) for side in (plan.src, plan.dst)]
     reduce, copy = plan.op == Op.REDUCE, plan.op == Op.COPY
     for key in (cells[0][reduce], cells[1][copy]):

@@ -71,8 +71,7 @@ class Prepared:
         return pair
 
     def least_rounds(self, source: Int64, target: Int64, size: Int64) -> int:
-        """A lower bound on the rounds of any paths: all hops divided by all links, and messages into or out of a node by its
-        links."""
+        """A lower bound on the rounds of any paths: all hops divided by all links, and messages at a node by its links."""
         needs = [1, -(-int(self._hops[self.pairs(source, target)] @ size) // int(self.topology.pair_capacity.sum()))]
         for blocks, width in zip((source, target), self._ends, strict=True):
             load = np.zeros(len(width), np.int64)

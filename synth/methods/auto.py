@@ -48,8 +48,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     paced run. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built if its price
     (`synth.candidate_prices`) exceeds the rest of the work budget, or if its lower bound is too high; the output names these. The
     search stops after a schedule within ENOUGH of the time bound (`quick_time_bound`), so methods that repeat a part
-    (`Method.is_repeated`) go first, and after the method that reached a time limit. For a demand, methods that take one are tried
-    likewise.
+    (`Method.is_repeated`) go first, and after the method that reached a time limit. Methods that take a demand are tried for one.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = (

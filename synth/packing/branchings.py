@@ -2,8 +2,7 @@
 
 By Edmonds' theorem spanning branchings with given roots fit into a directed network just when every set of nodes can be entered by
 all that are rooted outside. So the cut bound (`certree.synth.graphs.cuts`) is met, whatever the capacities of the links in either
-direction. ForestColl (Zhao et al., 2024) makes trees at this rate for all-gathers; here branchings are packed link by link, and get
-slots.
+direction. ForestColl (Zhao et al., 2024) makes trees at this rate for all-gathers; here they are packed link by link, with slots.
 """
 
 from dataclasses import dataclass

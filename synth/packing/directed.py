@@ -38,8 +38,7 @@ Side = tuple[bool, bytes]  # whether copies must enter the set, or reduces leave
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares in a period: the number of chunks with their root at each node id, and the capacity of each joined pair for
-    copies."""
+    """The shares in a period: the number of chunks with their root at each node id, and the capacity of each pair for copies."""
 
     roots: Int64
     copies: Int64

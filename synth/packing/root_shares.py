@@ -71,8 +71,7 @@ class FreeRoots:
         return held
 
     def _least_shares(self, chunks: int, period: int) -> tuple[np.ndarray, list[set[int]]]:
-        """The fewest chunks for each endpoint, and for each endpoint that has any, a set of nodes around it that has just as many
-        in all."""
+        """The fewest chunks for each endpoint, and for each endpoint that has any, a tight set around it."""
         held, tight = np.full(len(self._ends), chunks, np.int64), []
         for rank in self._order.tolist():
             feeds = held.copy()

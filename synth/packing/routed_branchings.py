@@ -93,7 +93,7 @@ class RoutedBranchings(SwitchedNetwork):
         return trees // self.multiple * int((part[self._roots] == 0).sum())
 
     def _competing(self, edge: NDArray[np.int64], upward: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The number of each edge: both directions are used independently."""
+        """A number for each direction of each edge, since both are used independently."""
         return 2 * edge + upward
 
 

@@ -93,8 +93,7 @@ def _route_choices(topology: Topology, src: NDArray[Any], dst: NDArray[Any], mos
 
 
 def _take_turns(topology: Topology, options: list[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
-    """For every row in turn, the option whose fullest link is least full with it; of equal ones the option with the least total
-    load."""
+    """For every row in turn, the option whose fullest link is least full with it; of equal ones that of least total load."""
     unit = lcm(*set(topology.capacity.tolist()))
     weight = [unit // capacity for capacity in topology.capacity.tolist()]
     load = [0] * len(weight)

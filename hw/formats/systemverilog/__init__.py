@@ -1,4 +1,4 @@
-"""The format `systemverilog`: all that a team needs that builds the network interface.
+"""The format `systemverilog`: all files that a team needs to build the network interface.
 
 - `headers`: numbers and CRC of these images, for interfaces with two banks
 - `images`: rows by slot and stage, with lines of arrivals in place of names; `sizes`: widths, depths, times
@@ -61,7 +61,7 @@ class SystemVerilogFormat:
 
 
 def tables_documents(sizes: Sizes, others: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files that say something about these very tables; `others`: those of `readmemh`. O(rows)."""
+    """The files that describe these tables; `others`: the files of `readmemh`. O(rows)."""
     texts = {
         "certree_ni_pkg.sv": package_text(sizes),
         "certree_tables.h": header_text(sizes),

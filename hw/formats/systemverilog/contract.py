@@ -1,4 +1,4 @@
-"""`CONTRACT.md`: what the files of a folder mean, with the numbers of its tables, and the contract of schedule tables in full."""
+"""`CONTRACT.md`: the meaning of the files of a folder, the numbers of its tables, and the full contract of schedule tables."""
 
 import re
 from functools import cache

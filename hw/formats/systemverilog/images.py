@@ -1,5 +1,5 @@
 """Rows as a slotted network interface stores them: by slot within the period, with a stage, and with lines of arrivals in place of
-names, so that it looks for nothing (`docs/reference/tables.md`, E2)."""
+names, so that it needs no searches (`docs/reference/tables.md`, E2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def period_of(tables: Tables) -> int:
 
 
 def steps_of(tables: Tables) -> NDArray[np.integer]:
-    """The step of each row as its interface counts it: in lockstep no times, but the steps of its node (E9)."""
+    """The step of each row as its interface counts it: in lockstep the steps of its node, not times (E9)."""
     return own_steps(tables.node, tables.step) if tables.control == LOCKSTEP and tables.fine_slots else tables.step
 
 

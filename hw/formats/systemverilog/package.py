@@ -8,7 +8,7 @@ from certree.models.tables.table_columns import NIL
 
 NOTE = "Generated with the tables next to it by certree; do not edit."
 _SMALL = 1 << 32
-_KEYWORDS = frozenset({"wait"})  # of SystemVerilog, among names of fields
+_KEYWORDS = frozenset({"wait"})  # keywords of SystemVerilog among the names of fields
 #: fields that some tables do not have, and the reference interface does not use then: record -> names
 _OPTIONAL = {
     "slot_row": ("need", "dst_buffer"),

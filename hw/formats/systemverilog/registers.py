@@ -88,7 +88,7 @@ WINDOWS = (
 
 
 def bits_of(register: Register, sizes: Sizes) -> int:
-    """How many bits a register of one number has; those above are reserved."""
+    """The number of bits of a register that holds one number; those above are reserved."""
     return sizes[register.width] if register.width else 32
 
 

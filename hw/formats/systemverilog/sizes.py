@@ -47,7 +47,7 @@ class Sizes:
 
 
 def log2(values: int) -> int:
-    """The number of bits that number N things; at least 1."""
+    """The number of bits that count `values` distinct values; at least 1."""
     return max(1, (values - 1).bit_length())
 
 
@@ -56,7 +56,7 @@ def _most(owner: np.ndarray) -> int:
 
 
 def sizes_of(tables: Tables, widths: Widths) -> Sizes:
-    """All constants; of messages of several sizes, as demands have them, the largest counts. O(rows log rows)."""
+    """All constants; where messages differ in size, as for demands, the largest counts. O(rows log rows)."""
     machine, rows, memory = tables.machine, slot_rows(tables), layout(tables)
     period = period_of(tables)
     size = int(tables.size.max(initial=1)) if tables.has_sizes else tables.chunk_bytes // machine.flit_bytes

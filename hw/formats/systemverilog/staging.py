@@ -9,7 +9,7 @@ def staged_chunk_bits(tables: Tables, lanes: int, chunk_cycles: int, least_flits
     """The number of bits of the number of a chunk of a lane.
 
     Slots leave the unit time: two chunks. In lockstep two are enough where the unit adds a chunk of each of the `lanes` while a
-    lane brings one; elsewhere there is room for all of a lane that can be there at any timing (`extras/tla`).
+    lane brings one; elsewhere there is room for all chunks of a lane that can be there at any timing (`extras/tla`).
     """
     is_slow = tables.machine.reduce_start_cycles + lanes * chunk_cycles > least_flits
     if tables.control != LOCKSTEP or not is_slow:

@@ -1,4 +1,4 @@
-"""`certree_tb_pkg.sv`: the network around the interfaces, for the testbenches; and the files that no table changes."""
+"""`certree_tb_pkg.sv`: the network around the interfaces, for the testbenches; and the files that do not depend on tables."""
 
 from collections.abc import Iterable
 from functools import cache

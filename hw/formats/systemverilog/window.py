@@ -1,4 +1,4 @@
-"""How many rows the window of the interface has to hold for none to be late."""
+"""The number of rows that the window of the interface must hold so that none is late."""
 
 import numpy as np
 

@@ -22,10 +22,9 @@ from certree.synth.ranks.layout import FACTORS, layout_of
 def hierarchical_all_to_all(request: Request, options: Options) -> Schedule:
     """Every block goes to its target's place inside the package, then along each further dimension, rows before columns.
 
-    Where neighbours of a dimension are joined by links, blocks move by distance (n - 1 steps; hop by hop where routes cannot pass
-    endpoints, as on networks with switches); along others they move directly (one step); option plans=ring,direct says otherwise.
-    Option factors=8x4: n0 x n1 x ...; by default the network decides (`certree.synth.ranks.layout`). One chunk for each ordered
-    pair.
+    Where links join the neighbours of a dimension, by distance (n - 1 steps; hop by hop where routes cannot pass endpoints, as on
+    networks with switches); along others directly (one step); option plans=ring,direct says otherwise. Option factors=8x4: n0 x n1
+    x ...; by default the network decides (`certree.synth.ranks.layout`). One chunk for each ordered pair.
     """
     layout = layout_of(request.topology, options["factors"])
     words = dimension_plans(request.topology, layout, options["plans"])
