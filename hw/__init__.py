@@ -1,6 +1,6 @@
 """Hardware: schedule tables in and out, and the cycle-accurate simulators.
 
-- `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: runs in which new tables take over
+- `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: new tables during runs
 - `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `routers`: the router network alone

@@ -72,7 +72,7 @@ def _check_lockstep(tables: Tables) -> None:
 
 
 def _check_passing(tables: Tables) -> None:
-    """Raise NotPacedError where a message passes through an endpoint, whose interface does not see the messages that wait at its
+    """Raise NotPacedError where a message passes through an endpoint, whose interface does not see messages waiting at its
     ports."""
     topology, sent = tables.topology, tables.transfers()
     is_endpoint = topology.rank >= 0

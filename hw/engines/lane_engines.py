@@ -40,8 +40,7 @@ class LaneEngine(RowEngine):
             options.endpoint.prepare(self.core)
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
-        """Run to the end, or until the run stalls; returns the counters of the core, in whole flits, since lanes count cycles of
-        flits."""
+        """Run to the end, or until the run stalls; returns the counters of the core, in whole flits: lanes count their cycles."""
         counters, scale = super().run(progress), self.source.topology.scale
         if scale == 1:
             return counters

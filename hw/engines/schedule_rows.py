@@ -66,8 +66,8 @@ class ScheduleRows(Rows):
         }
 
     def check_paced(self) -> None:
-        """Raise NotPacedError unless each row waits for all transfers that ever reach its cell: otherwise only slots keep later
-        ones apart."""
+        """Raise NotPacedError unless each row waits for all transfers that ever reach its cell: else only slots separate later
+        ones."""
         rows, arrivals = self._row_columns, self._arrivals
         low, high = arrivals.range(rows["src"], rows["chunk"], 0, self._schedule.steps)
         waiting = np.diff(self.rows["row_waits_begin"].astype(np.int64))

@@ -20,10 +20,7 @@ from certree.synth.flows.block_slots import Moves, moves_of
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-DRAWS, FEW_DRAWS = (
-    1024,
-    16,
-)  # of lengths of links, over endpoints, and at least: most paths for each pair
+DRAWS, FEW_DRAWS = 1024, 16  # of lengths of links, over endpoints, and at least: most paths of a pair
 MOST_ENDPOINTS = 256  # prepared paths of more would take too much memory
 KEPT = 8  # networks
 _KEPT: dict[tuple[str, int], "Prepared"] = {}  # by digest and seed, those used last at the end

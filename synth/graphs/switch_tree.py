@@ -45,9 +45,9 @@ def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
     """The tree below switch `root`; by default below the centre: the switch, or two neighbouring ones, least far from all
     endpoints.
 
-    Of several centres the one of least id is the root. Switches with no endpoint below them (the other top switches of a fat tree
-    or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints are not connected to a switch or
-    the rest is not a tree. O(switches · (links + nodes)).
+    Of several centres the one of least id is the root. Switches with no endpoint below them in this tree (the other top switches of
+    a fat tree or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints are not connected to a
+    switch or the rest is not a tree. O(switches · (links + nodes)).
     """
     neighbours = _neighbours(topology)
     roots = _centre(topology, neighbours) if root is None else (_checked_root(topology, root),)
@@ -127,9 +127,7 @@ def _eccentricities(topology: Topology, neighbours: dict[int, list[int]]) -> dic
     far: dict[int, int] = {}
     switches = np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist()
     between = {node: [other for other in neighbours[node] if topology.kind[other] == NodeKind.SWITCH] for node in switches}
-    hung = {
-        tuple(neighbours[server]) for server in topology.endpoints.tolist()
-    }  # each distinct set of switches of an endpoint, once
+    hung = {tuple(neighbours[server]) for server in topology.endpoints.tolist()}  # the distinct sets of switches of endpoints
     for switch in switches:
         hops = _hops(topology, between, (switch,))
         nearest = [min((hops[other] for other in beside if other in hops), default=None) for beside in hung]

@@ -101,7 +101,7 @@ class Reach:
 
 
 def slowest_route(request: Request, hops: int, spread: int = 0) -> Reach:
-    """The reach of routes over that many links when all are as slow as the slowest; before a common link, two of them pass up to
+    """The reach of routes over that many links when all are as slow as the slowest; up to a common link, two of them pass at most
     `spread` links more or fewer."""
     wire = int(link_cycles(request.topology, request.machine).max())
     return Reach(path_cycles(request.machine, wire, hops), spread * (wire + request.machine.router_cycles))

@@ -38,8 +38,8 @@ def positions(sides: Int32) -> Int32:
 
     Position p lies above when it has an even number of ones, so that partners, one bit apart, lie on different sides. With e = p
     div 2, upper switch e div m holds it, or lower switch e mod s. The m endpoints of an upper switch differ in the low bits of e
-    only, and still do after any bit of all of them has flipped: their partners are on as many lower switches as exist, and vice
-    versa.
+    only, and still do after any bit of all of them has flipped: their partners are on as many lower switches as exist, and
+    conversely.
     """
     _, switches, below = sides.shape
     position = np.arange(sides.size)

@@ -77,8 +77,7 @@ def _best(timed: list["_Timed"], form: str) -> "_Timed":
 
 
 def _folded_through_switches(request: Request, copies: int | None, delay: int | None) -> Iterator["_Timed"]:
-    """Yield all-to-alls of a group of endpoints that represent all; nothing without such a group, and where few blocks do
-    better."""
+    """Yield all-to-alls of a group of endpoints that represent all; nothing without one, and where few blocks may do better."""
     topology, collective, endpoints = request.topology, request.collective, len(request.members)
     everyone = collective.kind is CollectiveKind.ALL_TO_ALL and collective.members is None
     fold = fold_of(topology) if everyone else None

@@ -38,7 +38,7 @@ _MAX_TIGHT_ROWS = 600_000  # transfers, where a schedule of the highest rate is 
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of as many trees, at most one unit.
+    """The price of a chunk for each endpoint, of searches of 3 units of BUDGET, and of building as many trees, at most 1.
 
     Trees by flows or from paths took 15 to 300 ns for each trees² · links · N / 1,000, on 32 to 128 endpoints.
     """

@@ -134,7 +134,7 @@ def _pipeline(request: Request, parents: Int32, chunks: int, options: Mapping[st
 
 
 def edge_steps(parents: Int32, colour: Int32) -> tuple[Int32, Int32]:
-    """The steps of the edge above each rank, upwards and downwards, both from 0: the first step of its colour after those it waits
+    """The steps of the edge above each rank, upwards and downwards, both from 0: the first of its colour after those it waits
     for."""
     up, down = np.full(parents.shape, -1, np.int32), np.full(parents.shape, -1, np.int32)
     for tree, row in enumerate(parents):
