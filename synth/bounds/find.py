@@ -5,6 +5,7 @@ from typing import Any
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.synth.bounds.gossips import best_gossip
 from certree.synth.bounds.parts import lengths_of_parts
 from certree.synth.bounds.tolls import best_tolls
 from certree.synth.bounds.weights import weighted_lengths
@@ -39,7 +40,7 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         bounds.append(make_bound(instance, "partition", {"part": network_of(topology).tight_partition.tolist()}))
     if not bounds:
         by_lengths = best_lengths(instance, [*weighted_lengths(instance), *lengths_of_parts(instance)])
-        bounds += [] if by_lengths is None else [by_lengths]
+        bounds += [bound for bound in (by_lengths, best_gossip(instance)) if bound is not None]
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)
     if (whatever := shares_bound(topology, collective)) is not None:

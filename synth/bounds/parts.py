@@ -49,7 +49,7 @@ def _first_parts(instance: Instance) -> Iterator[Int64]:
         free = _may_be_in_none(topology)
         yield np.where(free, _NONE, alone)
         for least in np.unique(topology.capacity)[1:]:
-            part = _joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
+            part = joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
             yield np.where(free & ~np.isin(part, part[topology.holds]), _NONE, part)
     draws = Random(0)
     for _ in range(min(DRAWS, DRAWN_WORK // (len(own) * len(topology.src)))):
@@ -74,7 +74,7 @@ def _may_be_in_none(topology: Topology) -> NDArray[np.bool_]:
     return free
 
 
-def _joined(number: Int64, tail: Int32, head: Int32) -> Int64:
+def joined(number: Int64, tail: Int32, head: Int32) -> Int64:
     """For each node, the least node number in its connected component."""
     while True:
         before, number = number, number.copy()

@@ -12,8 +12,9 @@ solution is rounded, the checker computes what it proves, and the best is kept. 
 the result is still a bound.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any
 
@@ -52,7 +53,8 @@ def best_lengths(instance: Instance, further: Sequence[Int64] = ()) -> Bound | N
     if holders * len(topology.kind) > MAX_DISTANCES:
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
-    planes, targets = _Planes(instance), instance.collective.has_targets
+    planes = Planes(topology, _classes(instance), partial(length_value, instance), partial(links_used, instance))
+    targets = instance.collective.has_targets
     searched = [*further, planes.search(1 if targets and further and planes.classes > MOST_CLASSES else iterations)]
     if targets and holders * len(topology.src) <= DUAL_SIZE:
         searched.append(_dual_lengths(instance))
@@ -101,7 +103,7 @@ def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
 def _dual_lengths(instance: Instance) -> Int64:
     """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints that take part, each link for itself.
 
-    The classes of `_Planes` lose precision where links look the same but no symmetry maps one to the other. The program has
+    The classes of `Planes` lose precision where links look the same but no symmetry maps one to the other. The program has
     endpoints times nodes variables, and endpoints times links constraints.
     """
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
@@ -126,16 +128,23 @@ def _dual_lengths(instance: Instance) -> Int64:
     return whole
 
 
-class _Planes:
-    """The linear program, one constraint for each routing found so far."""
+def _classes(instance: Instance) -> Int64:
+    """The class of each link; a demand tells apart links that look the same."""
+    if instance.collective.demand is not None:
+        return np.arange(len(instance.topology.src), dtype=np.int64)
+    return classes_of_links(instance.topology, instance.is_member)
 
-    def __init__(self, instance: Instance) -> None:
+
+class Planes:
+    """A linear program for the lengths of classes of links, with one constraint for each routing found so far. `value`: the bound
+    that lengths prove; `used`: the uses of each link by the routing that is shortest under lengths."""
+
+    def __init__(
+        self, topology: Topology, class_of: Int64, value: Callable[[Int64], Fraction], used: Callable[[Int64], NDArray[np.float64]]
+    ) -> None:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
-        self._instance, topology = instance, instance.topology
-        self._class_of = classes_of_links(topology, instance.is_member)
-        if instance.collective.demand is not None:  # with a demand, links that look the same may differ
-            self._class_of = np.arange(len(topology.src), dtype=np.int64)
+        self._class_of, self._value, self._used = class_of, value, used
         volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
         self.classes = len(volume)
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
@@ -151,10 +160,10 @@ class _Planes:
             return best
         value = Fraction(0)
         for _ in range(iterations):
-            reached = length_value(self._instance, length)
+            reached = self._value(length)
             if reached > value:
                 best, value = length, reached
-            self._add(np.bincount(self._class_of, weights=links_used(self._instance, length)).tolist())
+            self._add(np.bincount(self._class_of, weights=self._used(length)).tolist())
             if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
                 break
             by_class = np.array([variable.solution_value() for variable in self._lengths])
@@ -172,21 +181,21 @@ def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
     if instance.collective.demand is not None:
         source, target, granules = instance.collective.demand.columns
         sources, row = np.unique(source, return_inverse=True)
-        uses = _along_paths(topology, finer, distances(topology, finer, sources), row, target, granules)
+        uses = along_paths(topology, finer, distances(topology, finer, sources), row, target, granules)
         return uses / instance.collective.demand.granules
     if instance.collective.has_targets:
         starts = instance.collective.members_of(topology)
         start, end = (grid.ravel() for grid in np.meshgrid(np.arange(len(starts)), starts, indexing="ij"))
-        return _along_paths(topology, finer, distances(topology, finer, starts), start, end) / len(starts)
+        return along_paths(topology, finer, distances(topology, finer, starts), start, end) / len(starts)
     ends = np.array([(u, v) for _, u, v in linkage(instance, length)])
     starts, place = np.unique(ends, return_inverse=True)
     far, (here, there) = distances(topology, finer, starts), place.reshape(-1, 2).T
     forth = far[here, starts[there]] <= far[there, starts[here]]
     start, end = np.where(forth, here, there), starts[np.where(forth, there, here)]
-    return 2 * _along_paths(topology, finer, far, start, end)
+    return 2 * along_paths(topology, finer, far, start, end)
 
 
-def _along_paths(
+def along_paths(
     topology: Topology, length: Int64, far: Int64, start: NDArray[Any], end: NDArray[Any], amount: NDArray[Any] | None = None
 ) -> NDArray[np.float64]:
     """The number of shortest paths from row `start` of `far` to node `end` that use each link, each counted `amount` times.

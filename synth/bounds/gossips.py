@@ -1,0 +1,83 @@
+"""Lengths of links for the gossip bound on an all-reduce among few parts, by cutting planes.
+
+The least cost (`certree.verify.bounds.witnesses.gossip`) is the minimum over sequences of messages of a linear function of the
+lengths. So the best lengths are those of a linear program to which one sequence after the other is added (`synth.graphs.lengths`).
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UndecidedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.synth.bounds.parts import joined
+from certree.synth.graphs.lengths import Planes, along_paths, roundings
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witnesses.gossip import MOST_BITS, costs_between, least_messages
+from certree.verify.bounds.witnesses.metric import distances, total
+
+MOST_PLANES = 40
+MOST_HOLDERS = 1 << 9
+
+Int64 = NDArray[np.int64]
+
+
+def best_gossip(instance: Instance) -> Bound | None:
+    """The best gossip bound that is found, among parts that links of at least some capacity join; None for other collectives than
+    all-reduces, and where such parts are too many.
+
+    Up to MOST_PLANES linear programs, distances between all endpoints, and searches of the checker for each number of parts.
+    """
+    if instance.collective.kind is not CollectiveKind.ALL_REDUCE or instance.topology.holds.sum() > MOST_HOLDERS:
+        return None
+    bounds = []
+    for part in _few_parts(instance):
+        with suppress(WitnessError, UndecidedError):
+            bounds += _bounds(instance, part)
+    return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
+
+
+def _few_parts(instance: Instance) -> Iterator[Int64]:
+    """Parts by node id, some of them without members; where all have members, parts prove as much by `lengths_of_parts`."""
+    topology, own = instance.topology, np.arange(len(instance.topology.kind))
+    for least in np.unique(topology.capacity):
+        part = joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
+        holding, members = np.unique(part[topology.holds]), np.unique(part[instance.is_member])
+        if 1 < len(members) < len(holding) <= MOST_BITS // len(members):
+            yield part
+
+
+def _bounds(instance: Instance, part: Int64) -> list[Bound]:
+    """The bounds by the best lengths that are found, as they are and rounded."""
+    topology, named = instance.topology, np.where(instance.exists, part, -1)
+    holders = np.flatnonzero(topology.holds)
+    place = np.unique(part[holders], return_inverse=True)[1]
+    outside = ~np.isin(part, part[holders])
+    end = np.where(outside, -1, part)
+    tail, head = end[topology.src], end[topology.dst]
+    kind = np.unique(np.stack((tail, head)), axis=1, return_inverse=True)[1].ravel()
+
+    def value(length: Int64) -> Fraction:
+        costs, members = costs_between(instance, named, length)
+        volume = total(topology.capacity.astype(np.int64) * length)
+        return Fraction(least_messages(costs, members)[0], volume) if volume else Fraction(0)
+
+    def used(length: Int64) -> NDArray[np.float64]:
+        costs, members = costs_between(instance, named, length)
+        finer = length * len(topology.kind) + 1
+        far = distances(topology, finer, holders)
+        starts, ends = [], []
+        for source, target in least_messages(costs, members)[1]:
+            here, there = np.flatnonzero(place == source), holders[place == target]
+            near = far[here][:, there]
+            at, to = np.unravel_index(int(near.argmin()), near.shape)
+            starts.append(int(here[at]))
+            ends.append(int(there[to]))
+        return along_paths(topology, finer, far, np.array(starts), np.array(ends))
+
+    best = Planes(topology, kind, value, used).search(MOST_PLANES)
+    return [make_bound(instance, "gossip", {"part": named.tolist(), "length": length.tolist()}) for length in roundings(best)]
