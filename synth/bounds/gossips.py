@@ -53,13 +53,13 @@ def _few_parts(instance: Instance) -> Iterator[Int64]:
 
 def _bounds(instance: Instance, part: Int64) -> list[Bound]:
     """The bounds by the best lengths that are found, as they are and rounded."""
-    topology, named = instance.topology, np.where(instance.exists, part, -1)
-    holders = np.flatnonzero(topology.holds)
+    topology, holders = instance.topology, np.flatnonzero(instance.topology.holds)
     place = np.unique(part[holders], return_inverse=True)[1]
-    outside = ~np.isin(part, part[holders])
-    end = np.where(outside, -1, part)
-    tail, head = end[topology.src], end[topology.dst]
-    kind = np.unique(np.stack((tail, head)), axis=1, return_inverse=True)[1].ravel()
+    outside = np.flatnonzero(~np.isin(part, part[holders]))  # switches that neither send nor receive: one part for all
+    part = part.copy()
+    part[outside] = outside[:1]
+    named = np.where(instance.exists, part, -1)
+    kind = np.unique(np.stack((part[topology.src], part[topology.dst])), axis=1, return_inverse=True)[1].ravel()
 
     def value(length: Int64) -> Fraction:
         costs, members = costs_between(instance, named, length)

@@ -25,7 +25,8 @@ _KINDS = {
     "metric": "With these lengths, moving a chunk to where it is due covers at least a certain distance; all links together cover"
     " at most the sum of capacity times length per round.",
     "gossip": "Each part with members must learn the contributions of all of them by messages between parts. With these lengths"
-    " the cheapest such messages cover a certain distance; all links together cover at most the sum of capacity times length per round.",
+    " the cheapest of these messages cover a certain distance; all links together cover at most the sum of capacity times length"
+    " per round.",
     "order": "With these lengths, adding a chunk in this order and bringing the sum to where it is due covers at least a certain"
     " distance; all links together cover at most the sum of capacity times length per round. For schedules of this order only.",
     "flow": "Granules that are due at the nodes with a red ring pass a cut through network and time: before the last label, the"

@@ -35,7 +35,7 @@ def informed(parts: int, members: list[int], messages: tuple[tuple[int, int], ..
 
 @pytest.mark.parametrize("seed", range(12))
 def test_cheapest_messages(seed: int) -> None:
-    """Of all sequences of up to five messages between three parts, of which two or three have members."""
+    """The least cost is that of all sequences of up to five messages between three parts, two or three of them with members."""
     draws = Random(seed)
     members = sorted(draws.sample(range(3), 2 + seed % 2))
     costs = [[draws.randrange(1, 9) for _ in range(3)] for _ in range(3)]
