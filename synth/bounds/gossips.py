@@ -22,6 +22,7 @@ from certree.verify.bounds.witnesses.metric import distances, total
 
 MOST_PLANES = 40
 MOST_HOLDERS = 1 << 9
+MOST_TRIED = 4  # different parts
 
 Int64 = NDArray[np.int64]
 
@@ -35,19 +36,22 @@ def best_gossip(instance: Instance) -> Bound | None:
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE or instance.topology.holds.sum() > MOST_HOLDERS:
         return None
     bounds = []
-    for part in _few_parts(instance):
+    for part in few_parts(instance):
         with suppress(WitnessError, UndecidedError):
             bounds += _bounds(instance, part)
     return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
 
 
-def _few_parts(instance: Instance) -> Iterator[Int64]:
-    """Parts by node id, some of them without members; where all have members, parts prove as much by `lengths_of_parts`."""
-    topology, own = instance.topology, np.arange(len(instance.topology.kind))
+def few_parts(instance: Instance) -> Iterator[Int64]:
+    """Up to MOST_TRIED different parts by node id, some of them without members; where all have members, parts prove as much by
+    `lengths_of_parts`."""
+    topology, own, seen = instance.topology, np.arange(len(instance.topology.kind)), set[bytes]()
     for least in np.unique(topology.capacity):
         part = joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
         holding, members = np.unique(part[topology.holds]), np.unique(part[instance.is_member])
-        if 1 < len(members) < len(holding) <= MOST_BITS // len(members):
+        is_few = 1 < len(members) < len(holding) <= MOST_BITS // len(members)
+        if is_few and part.tobytes() not in seen and len(seen) < MOST_TRIED:
+            seen.add(part.tobytes())
             yield part
 
 

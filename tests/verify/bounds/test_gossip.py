@@ -11,6 +11,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.bounds.find import find_bounds
+from certree.synth.bounds.gossips import few_parts
 from certree.synth.method import Request, load_methods
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
@@ -70,6 +71,15 @@ def test_members_in_three_of_four_boxes() -> None:
     assert max(Fraction(one["value"]) for one in find_bounds(BOXES, of.collective) if one["quantity"] == "bandwidth") == Fraction(
         3, 40
     )
+
+
+def test_the_same_parts_are_tried_once() -> None:
+    """Capacities within three boxes of four endpoints all differ, and are more than those between boxes; one box has no members."""
+    pairs = [(u, v) for u in range(12) for v in range(12) if u != v and (u // 4 == v // 4 or u % 4 == v % 4 == 0)]
+    links = [(u, v, 1 if u // 4 != v // 4 else 10 + number) for number, (u, v) in enumerate(pairs)]
+    parts = list(few_parts(Instance(network("e" * 12, links), among(0, 1, 4))))
+    assert len({part.tobytes() for part in parts}) == len(parts)
+    assert any(len(np.unique(part)) == 3 for part in parts)
 
 
 @pytest.mark.parametrize("value", ["3/41", "1/13"])

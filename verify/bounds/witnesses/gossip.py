@@ -13,7 +13,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.verify.bounds.classes import assumes, no_coding, only_forwarding
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WITNESSES, WitnessError, node_numbers, only_fields
-from certree.verify.bounds.witnesses.metric import FAR, distances, link_numbers, total
+from certree.verify.bounds.witnesses.metric import FAR, link_numbers, total
 
 MOST_BITS = 16  # parts times parts with members: what a state of all parts takes
 
@@ -35,36 +35,45 @@ def gossip(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     contributions, so its part knows all. So these messages cost at least the least cost. Each takes the links of its route for
     itself, and one round offers the sum of capacity · length. With one length for all links that leave a part this is the bound by
     a partition, 2(p − 1) messages; it is more where parts without members have links, too, over which messages take longer.
-    O(2^(parts · parts with members) · parts²) time.
+    O(parts · links · hops + 2^(parts · parts with members) · parts²) time.
     """
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise WitnessError("witness-foreign", f"a gossip witness bounds an all-reduce, not an {instance.collective.kind}")
     only_fields("gossip", witness, ["part", "length"])
     part = node_numbers(instance, "gossip", "part", witness["part"])
     length = link_numbers(instance.topology, "gossip", "length", witness["length"])
-    costs, members = costs_between(instance, part, length)
-    if len(members) < 2:
+    holding, having = len(np.unique(part[instance.topology.holds])), len(np.unique(part[instance.is_member]))
+    if having < 2:
         raise WitnessError("witness-wrong", f"gossip witness: no two parts hold {instance.noun}; two are needed")
-    if len(costs) * len(members) > MOST_BITS:
+    if holding * having > MOST_BITS:
         raise WitnessError(
             "witness-foreign",
             f"a gossip witness covers up to {MOST_BITS} for parts with endpoints times parts with members,"
-            f" not {len(costs)} · {len(members)}",
+            f" not {holding} · {having}",
         )
-    need, _ = least_messages(costs, members)
+    need, _ = least_messages(*costs_between(instance, part, length))
     if not need:
         raise WitnessError("witness-wrong", "gossip witness: messages of length 0 are enough, which bounds nothing")
     return "bandwidth", Fraction(need, total(instance.topology.capacity.astype(np.int64) * length))
 
 
 def costs_between(instance: Instance, part: Int64, length: Int64) -> tuple[list[list[int]], list[int]]:
-    """The cost of a message from each part that holds chunks to each other one, and which of these parts have members."""
+    """The cost of a message from each part that holds chunks to each other one, and which of these parts have members.
+    O(parts · links · hops)."""
     topology = instance.topology
     holders = np.flatnonzero(topology.holds)
     numbers, place = np.unique(part[holders], return_inverse=True)
-    far = distances(topology, length, holders)[:, holders]
     costs = np.full((len(numbers), len(numbers)), FAR, np.int64)
-    np.minimum.at(costs, (place[:, None], place[None, :]), far)
+    for number, row in enumerate(costs):
+        far = np.full(len(topology.kind), FAR, np.int64)
+        far[holders[place == number]] = 0
+        while True:
+            spend(len(topology.src), f"distances between {len(numbers)} parts")
+            before = far.copy()
+            np.minimum.at(far, topology.dst, before[topology.src] + length)
+            if np.array_equal(far, before):
+                break
+        np.minimum.at(row, place, far[holders])
     return costs.tolist(), np.flatnonzero(np.isin(numbers, part[instance.is_member])).tolist()
 
 
