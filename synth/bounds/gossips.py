@@ -7,14 +7,15 @@ lengths. So the best lengths are those of a linear program to which one sequence
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UndecidedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.synth.bounds.parts import joined
-from certree.synth.graphs.lengths import Planes, along_paths, roundings
+from certree.synth.bounds.parts import parts_by_capacity
+from certree.synth.graphs.lengths import Planes, along_paths, best_rounding
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 from certree.verify.bounds.witnesses.gossip import MOST_BITS, costs_between, least_messages
@@ -35,28 +36,24 @@ def best_gossip(instance: Instance) -> Bound | None:
     """
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE or instance.topology.holds.sum() > MOST_HOLDERS:
         return None
-    bounds = []
-    for part in few_parts(instance):
+    bounds = list[Bound | None]()
+    for part in islice(few_parts(instance), MOST_TRIED):
         with suppress(WitnessError, UndecidedError):
-            bounds += _bounds(instance, part)
-    return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
+            bounds.append(_bound_among(instance, part))
+    return max(filter(None, bounds), key=lambda bound: Fraction(bound["value"]), default=None)
 
 
 def few_parts(instance: Instance) -> Iterator[Int64]:
-    """Up to MOST_TRIED different parts by node id, some of them without members; where all have members, parts prove as much by
+    """Yield different parts by node id, some of them without members; where all have members, parts prove as much by
     `lengths_of_parts`."""
-    topology, own, seen = instance.topology, np.arange(len(instance.topology.kind)), set[bytes]()
-    for least in np.unique(topology.capacity):
-        part = joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
-        holding, members = np.unique(part[topology.holds]), np.unique(part[instance.is_member])
-        is_few = 1 < len(members) < len(holding) <= MOST_BITS // len(members)
-        if is_few and part.tobytes() not in seen and len(seen) < MOST_TRIED:
-            seen.add(part.tobytes())
+    for part in parts_by_capacity(instance.topology):
+        holding, members = np.unique(part[instance.topology.holds]), np.unique(part[instance.is_member])
+        if 1 < len(members) < len(holding) <= MOST_BITS // len(members):
             yield part
 
 
-def _bounds(instance: Instance, part: Int64) -> list[Bound]:
-    """The bounds by the best lengths that are found, as they are and rounded."""
+def _bound_among(instance: Instance, part: Int64) -> Bound | None:
+    """The bound by the best lengths that are found for these parts, as they are or rounded."""
     topology, holders = instance.topology, np.flatnonzero(instance.topology.holds)
     place = np.unique(part[holders], return_inverse=True)[1]
     outside = np.flatnonzero(~np.isin(part, part[holders]))  # switches that neither send nor receive: one part for all
@@ -65,23 +62,19 @@ def _bounds(instance: Instance, part: Int64) -> list[Bound]:
     named = np.where(instance.exists, part, -1)
     kind = np.unique(np.stack((part[topology.src], part[topology.dst])), axis=1, return_inverse=True)[1].ravel()
 
-    def value(length: Int64) -> Fraction:
-        costs, members = costs_between(instance, named, length)
+    def routed(length: Int64) -> tuple[Fraction, NDArray[np.float64]]:
+        need, messages = least_messages(*costs_between(instance, named, length))
         volume = total(topology.capacity.astype(np.int64) * length)
-        return Fraction(least_messages(costs, members)[0], volume) if volume else Fraction(0)
-
-    def used(length: Int64) -> NDArray[np.float64]:
-        costs, members = costs_between(instance, named, length)
         finer = length * len(topology.kind) + 1
         far = distances(topology, finer, holders)
         starts, ends = [], []
-        for source, target in least_messages(costs, members)[1]:
+        for source, target in messages:
             here, there = np.flatnonzero(place == source), holders[place == target]
             near = far[here][:, there]
             at, to = np.unravel_index(int(near.argmin()), near.shape)
             starts.append(int(here[at]))
             ends.append(int(there[to]))
-        return along_paths(topology, finer, far, np.array(starts), np.array(ends))
+        return Fraction(need, volume or 1), along_paths(topology, finer, far, np.array(starts), np.array(ends))
 
-    best = Planes(topology, kind, value, used).search(MOST_PLANES)
-    return [make_bound(instance, "gossip", {"part": named.tolist(), "length": length.tolist()}) for length in roundings(best)]
+    best = Planes(topology, kind).search(routed, MOST_PLANES)
+    return best_rounding(best, lambda one: make_bound(instance, "gossip", {"part": named.tolist(), "length": one.tolist()}))

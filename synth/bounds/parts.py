@@ -8,12 +8,13 @@ large. The best parts are as hard to find as multiway cuts. Any parts prove a bo
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.verify.bounds.instance import Instance
 
@@ -46,11 +47,9 @@ def _first_parts(instance: Instance) -> Iterator[Int64]:
     alone = np.where(instance.is_member, own, len(own) + 1)
     yield alone
     if not topology.is_direct:
-        free = _may_be_in_none(topology)
-        yield np.where(free, _NONE, alone)
-        for least in np.unique(topology.capacity)[1:]:
-            part = joined(own, topology.src[topology.capacity >= least], topology.dst[topology.capacity >= least])
-            yield np.where(free & ~np.isin(part, part[topology.holds]), _NONE, part)
+        yield np.where(topology.holds, alone, _NONE)
+        for part in islice(parts_by_capacity(topology), 1, None):
+            yield np.where(np.isin(part, part[topology.holds]), part + 1, _NONE)
     draws = Random(0)
     for _ in range(min(DRAWS, DRAWN_WORK // (len(own) * len(topology.src)))):
         yield _grown(instance, alone, draws)
@@ -69,13 +68,20 @@ def _grown(instance: Instance, alone: Int64, draws: Random) -> Int64:
     return np.array(part, np.int64)
 
 
-def _may_be_in_none(topology: Topology) -> NDArray[np.bool_]:
-    free: NDArray[np.bool_] = (topology.kind == NodeKind.SWITCH) & ~topology.reducing
-    return free
+def parts_by_capacity(topology: Topology) -> Iterator[Int64]:
+    """Yield the parts of the nodes that links of at least some capacity join, each once: for each node the least node of its part.
+    Those that all links join come first. O(capacities · links · hops)."""
+    seen = set[bytes]()
+    for least in np.unique(topology.capacity):
+        links = topology.capacity >= least
+        part = _joined(np.arange(len(topology.kind)), topology.src[links], topology.dst[links])
+        if part.tobytes() not in seen:
+            seen.add(part.tobytes())
+            yield part
 
 
-def joined(number: Int64, tail: Int32, head: Int32) -> Int64:
-    """For each node, the least node number in its connected component."""
+def _joined(number: Int64, tail: Int32, head: Int32) -> Int64:
+    """For each node, the least number in its connected component."""
     while True:
         before, number = number, number.copy()
         np.minimum.at(number, head, before[tail])
@@ -89,7 +95,7 @@ class _Parts:
 
     def __init__(self, instance: Instance, part: Int64) -> None:
         topology = instance.topology
-        self._part, self._member, self._free = part, instance.is_member, _may_be_in_none(topology)
+        self._part, self._member, self._free = part, instance.is_member, ~topology.holds
         self._tail, self._head, self._capacity = topology.src, topology.dst, topology.capacity.astype(np.int64)
         self._size = len(part) + 2  # numbers of parts are less
 

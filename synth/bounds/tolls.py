@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UndecidedError
-from certree.synth.graphs.lengths import roundings
+from certree.synth.graphs.lengths import best_rounding
 from certree.synth.packing.directed import MAX_WORK, Split
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witness import Bound, make_bound
 
 _DEAREST = 1 << 16  # of the prices before they are rounded
 
@@ -38,14 +38,16 @@ def best_tolls(instance: Instance) -> Bound | None:
         with suppress(UndecidedError):  # capacities too different for floating point: go on without these parts
             signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in Split(topology).best().limiting])
             candidates.append(np.unique(signs, axis=1, return_inverse=True)[1].ravel())
-    bounds = []
-    for part in candidates:
-        named = np.where(instance.exists, part, -1).tolist()
-        prices = _best_prices(instance, part)
-        for price in roundings(prices) if prices is not None else ():
-            with suppress(WitnessError):  # of prices that prove nothing: those of very different links may be rounded to 0
-                bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
-    return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
+    bounds = [_bound_among(instance, part) for part in candidates]
+    return max(filter(None, bounds), key=lambda bound: Fraction(bound["value"]), default=None)
+
+
+def _bound_among(instance: Instance, part: Int64) -> Bound | None:
+    """The bound by the best prices that are found for these parts, as they are or rounded."""
+    named, prices = np.where(instance.exists, part, -1).tolist(), _best_prices(instance, part)
+    if prices is None:
+        return None
+    return best_rounding(prices, lambda price: make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
 
 
 def _best_prices(instance: Instance, part: Int64) -> Int64 | None:

@@ -13,8 +13,8 @@ the result is still a bound.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
-from functools import partial
 from math import lcm
 from typing import Any
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, make_bound
+from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
 
 MAX_ITERATIONS = 150  # linear programs
@@ -53,9 +53,9 @@ def best_lengths(instance: Instance, further: Sequence[Int64] = ()) -> Bound | N
     if holders * len(topology.kind) > MAX_DISTANCES:
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
-    planes = Planes(topology, _classes(instance), partial(length_value, instance), partial(links_used, instance))
-    targets = instance.collective.has_targets
-    searched = [*further, planes.search(1 if targets and further and planes.classes > MOST_CLASSES else iterations)]
+    planes, targets = Planes(topology, _classes(instance)), instance.collective.has_targets
+    iterations = 1 if targets and further and planes.classes > MOST_CLASSES else iterations
+    searched = [*further, planes.search(lambda length: (length_value(instance, length), links_used(instance, length)), iterations)]
     if targets and holders * len(topology.src) <= DUAL_SIZE:
         searched.append(_dual_lengths(instance))
     found = best_rounded(instance, searched)
@@ -86,6 +86,15 @@ def roundings(length: Int64) -> list[Int64]:
         if scale <= MAX_LENGTH:
             found.append(np.array([int(parts[value] * scale) for value in length.tolist()], np.int64))
     return [*found, length]
+
+
+def best_rounding(length: Int64, made: Callable[[Int64], Bound]) -> Bound | None:
+    """The largest bound that is `made` from these lengths or their roundings; None where none proves anything (WitnessError)."""
+    bounds = list[Bound]()
+    for one in roundings(length):
+        with suppress(WitnessError):  # lengths of very different links may be rounded to 0
+            bounds.append(made(one))
+    return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
 
 
 def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
@@ -136,15 +145,13 @@ def _classes(instance: Instance) -> Int64:
 
 
 class Planes:
-    """A linear program for the lengths of classes of links, with one constraint for each routing found so far. `value`: the bound
-    that lengths prove; `used`: the uses of each link by the routing that is shortest under lengths."""
+    """A linear program for the lengths of classes of links, with one constraint for each routing found so far. Its solutions are
+    rounded to whole numbers up to `scale`; a search ends where they prove less than `converged` times the best value."""
 
-    def __init__(
-        self, topology: Topology, class_of: Int64, value: Callable[[Int64], Fraction], used: Callable[[Int64], NDArray[np.float64]]
-    ) -> None:
+    def __init__(self, topology: Topology, class_of: Int64, scale: int = _SCALE, converged: float = _CONVERGED) -> None:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
-        self._class_of, self._value, self._used = class_of, value, used
+        self._class_of, self._scale, self._converged = class_of, scale, converged
         volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
         self.classes = len(volume)
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
@@ -153,25 +160,32 @@ class Planes:
         self._need = self._program.NumVar(0, self._program.infinity(), "")
         self._program.Maximize(self._need)
 
-    def search(self, iterations: int) -> Int64:
-        """The best lengths met, up to _SCALE, starting from equal ones."""
+    def search(self, routed: Callable[[Int64], tuple[Fraction, NDArray[Any]]], iterations: int) -> Int64:
+        """The best lengths met, starting from equal ones. `routed`: the bound that lengths prove, and the uses of each link by the
+        routing that is shortest under them."""
         best = length = np.ones(len(self._class_of), np.int64)
         if not self._class_of.any():  # one class: all lengths are equal
             return best
         value = Fraction(0)
         for _ in range(iterations):
-            reached = self._value(length)
+            reached, used = routed(length)
             if reached > value:
                 best, value = length, reached
-            self._add(np.bincount(self._class_of, weights=self._used(length)).tolist())
-            if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
+            following = self.following(used, value)
+            if following is None:
                 break
-            by_class = np.array([variable.solution_value() for variable in self._lengths])
-            length = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._class_of]
+            length = following
         return best
 
-    def _add(self, used: list[float]) -> None:
-        self._program.Add(self._need <= sum(part * variable for part, variable in zip(used, self._lengths, strict=True) if part))
+    def following(self, used: NDArray[Any], value: Fraction) -> Int64 | None:
+        """The best lengths when a routing with these uses of each link counts, too; None where they are no better than `value`."""
+        parts = zip(np.bincount(self._class_of, weights=used).tolist(), self._lengths, strict=True)
+        self._program.Add(self._need <= sum(part * variable for part, variable in parts if part))
+        if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * self._converged:
+            return None
+        by_class = np.array([variable.solution_value() for variable in self._lengths])
+        whole: Int64 = np.rint(by_class / by_class.max() * self._scale).astype(np.int64)[self._class_of]
+        return whole
 
 
 def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:

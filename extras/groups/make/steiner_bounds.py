@@ -7,7 +7,6 @@ by cutting planes. The shortest tree for the current lengths is the next constra
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,10 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.deadlock_free_routes import with_channels
-from certree.synth.graphs.lengths import classes_of_links, roundings
+from certree.synth.graphs.lengths import Planes, best_rounding, classes_of_links
 from certree.synth.method import Request
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witness import Bound, make_bound
 from certree.verify.bounds.witnesses.metric import FAR
 from certree.verify.bounds.witnesses.shortest_trees import covers, parts_of, tree_lengths
 from certree.verify.certificates.certificate import make_certificate
@@ -58,7 +57,8 @@ def steiner_bound(instance: Instance, is_late: Callable[[], bool] = lambda: Fals
         return None
     edge = np.unique(np.sort(np.stack((topology.src, topology.dst)), axis=0), axis=1, return_inverse=True)[1].ravel()
     best, value = length, Fraction(0)
-    for planes in (_Planes(topology, classes_of_links(topology, instance.is_member)), _Planes(topology, edge)):
+    for class_of in (classes_of_links(topology, instance.is_member), edge):
+        planes = Planes(topology, class_of, _SCALE, _CONVERGED)
         for _ in range(min(MOST_ITERATIONS, MOST_WORK // work)):
             if is_late():
                 break
@@ -66,52 +66,19 @@ def steiner_bound(instance: Instance, is_late: Callable[[], bool] = lambda: Fals
             reached = Fraction(need, int(topology.capacity.astype(np.int64) @ length))
             if reached > value:
                 best, value = length, reached
-            following = planes.following(used, value)
+            following = planes.following(np.bincount(used, minlength=len(length)), value)
             if following is None:
                 break
-            length = (following + planes.shared(best)) // 2  # half the way: cuts near the best lengths bring more
+            length = (following + _shared(class_of, best)) // 2  # half the way: cuts near the best lengths bring more
         length = best
-    found: Bound | None = None
-    for one in roundings(best):
-        try:
-            bound = make_bound(instance, "steiner", {"length": one.tolist()})
-        except WitnessError:  # all lengths of a tree are 0
-            continue
-        if found is None or Fraction(bound["value"]) > Fraction(found["value"]):
-            found = bound
-    return found
+    return best_rounding(best, lambda one: make_bound(instance, "steiner", {"length": one.tolist()}))
 
 
-class _Planes:
-    """The linear program, one constraint for each tree found so far."""
-
-    def __init__(self, topology: Topology, class_of: Int64) -> None:
-        from ortools.linear_solver import pywraplp
-
-        self._class_of = class_of
-        self._count = np.bincount(class_of)
-        volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
-        self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
-        self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
-        self._program.Add(sum(part * one for part, one in zip(volume, self._lengths, strict=True)) == 1)
-        self._need = self._program.NumVar(0, self._program.infinity(), "")
-        self._program.Maximize(self._need)
-
-    def following(self, used: Int64, value: Fraction) -> Int64 | None:
-        """The best lengths when the tree of these links counts, too; None where they are no better than `value`."""
-        parts = np.bincount(self._class_of[used], minlength=len(self._lengths)).tolist()
-        self._program.Add(self._need <= sum(part * one for part, one in zip(parts, self._lengths, strict=True) if part))
-        if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
-            return None
-        by_class = np.array([one.solution_value() for one in self._lengths])
-        whole: Int64 = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._class_of]
-        return whole
-
-    def shared(self, length: Int64) -> Int64:
-        """These lengths up to _SCALE, equal within each class."""
-        mean = np.bincount(self._class_of, weights=length) / self._count
-        shared: Int64 = np.rint(mean / mean.max() * _SCALE).astype(np.int64)[self._class_of]
-        return shared
+def _shared(class_of: Int64, length: Int64) -> Int64:
+    """Lengths up to _SCALE, equal within each class."""
+    mean = np.bincount(class_of, weights=length) / np.bincount(class_of)
+    shared: Int64 = np.rint(mean / mean.max() * _SCALE).astype(np.int64)[class_of]
+    return shared
 
 
 def shortest_tree(topology: Topology, length: Int64, members: NDArray[np.int32]) -> tuple[Int64, int]:

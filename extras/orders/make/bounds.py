@@ -1,6 +1,5 @@
 """The best placings of an order, of those that may be chosen, and the bound that their program proves."""
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,10 +13,10 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.synth.graphs.lengths import roundings
+from certree.synth.graphs.lengths import best_rounding
 from certree.synth.monitor import Monitor
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witness import Bound, make_bound
 from certree.verify.bounds.witnesses.ordered import is_for_sums_made_once
 from certree.verify.certificates.certificate import make_certificate, proved_of_sums
 from certree.verify.order.expressions import Expression, read_expression
@@ -57,11 +56,13 @@ def shares_of(topology: Topology, collective: Collective) -> dict[int, Fraction]
 
 def bound_of(instance: Instance, expression: Expression, length: NDArray[np.int64]) -> Bound:
     """The bound that lengths of links, or simpler ones that are close to them, prove for the schedules that add in this order."""
-    stated, found = replace(instance, adds=expression.text), list[Bound]()
-    for lengths in roundings(length[: len(instance.topology.src)]):
-        with suppress(WitnessError):
-            found.append(make_bound(stated, "order", {"order": expression.text, "length": lengths.tolist()}))
-    return max(found, key=lambda bound: Fraction(bound["value"]))
+    stated = replace(instance, adds=expression.text)
+    found = best_rounding(
+        length[: len(instance.topology.src)],
+        lambda one: make_bound(stated, "order", {"order": expression.text, "length": one.tolist()}),
+    )
+    assert found is not None
+    return found
 
 
 def order_bound(order: str, topology: Topology, collective: Collective) -> tuple[str, Bound]:
