@@ -1,9 +1,9 @@
-"""Into how many steps of tables a step of the schedule is spread, so that endpoints have more iterations under way.
+"""The spacing of steps: the steps of tables for one step of the schedule, so that endpoints have more iterations in progress.
 
-Rows fire in the order of steps. Iterations a step apart have at most one iteration more under way than the schedule has steps,
+Rows fire in the order of steps. If iterations are a step apart, at most one more is in progress than the schedule has steps,
 whatever state machines and SRAM hold. With idle steps between those of the schedule more fit in: row r of iteration i is in step
-spacing · step(r) + i · period. Such tables are as others are, with their rows in another order. More iterations under way are not
-always faster, since they share buses and links: short runs decide.
+spacing · step(r) + i · period. These are tables like any others, with their rows in another order. More iterations in progress
+are not always faster, since they share buses and links: short runs decide.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ def with_spacings(source: Tables, options: Options, run: Callable[[Tables, Optio
     """The endpoints of the options, with a spacing where tables are cut for a paced run and none is stated; the fastest one counts.
 
     Spacings are tried one after the other, each by a run of one collective of SHORT iterations at most, on lanes; one with which
-    idle steps are left between all iterations is no other order, and passed over. Cost of about four short runs. Routers may add
-    more with another spacing: through routers spacing 1 comes behind where the run has FEW iterations.
+    idle steps are left between all iterations has the order of a smaller one, and is left out. It costs about four short runs.
+    Routers may add more with another spacing: through routers spacing 1 comes second where the run has up to FEW iterations.
     """
     model = options.endpoint
     assert isinstance(model, TableEndpoints)
